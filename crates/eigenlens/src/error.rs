@@ -1,0 +1,415 @@
+//! What can go wrong, and what to do about it: fields, not strings.
+
+use std::fmt;
+
+/// The result of everything here that can fail.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a computation could not be done. [`Error::hint`] says what would help.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The data have no rows. Check the file or the slice that was passed.
+    #[error("the data have no rows")]
+    NoRows,
+    /// There are too few samples to speak of variance. Add samples.
+    #[error("the data have {found} row{}, but at least {needed} are needed", if *found == 1 { "" } else { "s" })]
+    TooFewRows {
+        /// Rows that came (with weights: rows of positive weight).
+        found: usize,
+        /// Rows needed.
+        needed: usize,
+    },
+    /// The data have no columns.
+    #[error("the data have no columns")]
+    NoColumns,
+    /// An entry is missing (NaN) and the policy is to refuse. Drop the row or the column, or choose
+    /// another [`Missing`](crate::Missing) policy.
+    #[error("row {row}, column {} is missing (NaN)", column_label(*column, name))]
+    MissingValue {
+        /// Row, counted from 0.
+        row: usize,
+        /// Column, counted from 0.
+        column: usize,
+        /// The column's name, when the data have names.
+        name: Option<String>,
+    },
+    /// An entry is infinite. Mend or drop it: an infinite value has no variance.
+    #[error("row {row}, column {} is {value}", column_label(*column, name))]
+    Infinite {
+        /// Row, counted from 0.
+        row: usize,
+        /// Column, counted from 0.
+        column: usize,
+        /// The column's name, when the data have names.
+        name: Option<String>,
+        /// The value that came.
+        value: f64,
+    },
+    /// More components were asked for than the data allow. Ask for at most `limit`.
+    #[error(
+        "`n_components` is {requested}, but these data allow at most {limit} ({samples} samples, {features} features)"
+    )]
+    TooManyComponents {
+        /// Components asked for.
+        requested: usize,
+        /// The most these data allow.
+        limit: usize,
+        /// Samples in the data.
+        samples: usize,
+        /// Features in the data.
+        features: usize,
+    },
+    /// An option is out of its range.
+    #[error("`{name}` is {value}, but it must be {expected}")]
+    Parameter {
+        /// The option's name, as in the vocabulary.
+        name: &'static str,
+        /// The value that came.
+        value: String,
+        /// What would be accepted.
+        expected: &'static str,
+    },
+    /// Two options or an option and the data do not fit together.
+    #[error("{what} {why}")]
+    Unsupported {
+        /// What was asked for.
+        what: String,
+        /// Why it cannot be done.
+        why: &'static str,
+        /// What to do instead, when there is one thing.
+        instead: Option<Hint>,
+    },
+    /// A sample weight is negative or not finite.
+    #[error("the weight of row {row} is {value}, but it must be finite and not negative")]
+    Weight {
+        /// Row, counted from 0.
+        row: usize,
+        /// The weight that came.
+        value: f64,
+    },
+    /// The weights sum to too little to be counts. Use relative weights if only their ratios matter.
+    #[error("the sample weights sum to {sum}, but as counts they must sum to more than 1")]
+    WeightSum {
+        /// The sum that came.
+        sum: f64,
+    },
+    /// Two shapes that belong together differ.
+    #[error("{what} has {found}, but {expected} is expected")]
+    Shape {
+        /// The thing with the wrong shape.
+        what: &'static str,
+        /// The shape that came, in words.
+        found: String,
+        /// The shape that fits, in words.
+        expected: String,
+    },
+    /// A matrix that must be symmetric is not.
+    #[error(
+        "{what} is not symmetric: entries ({row}, {column}) and ({column}, {row}) are {upper} and {lower}"
+    )]
+    NotSymmetric {
+        /// The matrix.
+        what: &'static str,
+        /// Row of the entry.
+        row: usize,
+        /// Column of the entry.
+        column: usize,
+        /// Entry (row, column).
+        upper: f64,
+        /// Entry (column, row).
+        lower: f64,
+    },
+    /// A matrix that must be positive semi-definite has a clearly negative eigenvalue.
+    #[error(
+        "{what} is not positive semi-definite: it has the eigenvalue {eigenvalue:e} beside {largest:e}"
+    )]
+    NotPositive {
+        /// The matrix.
+        what: &'static str,
+        /// The most negative eigenvalue.
+        eigenvalue: f64,
+        /// The largest eigenvalue.
+        largest: f64,
+    },
+    /// Bytes are not a valid stored state.
+    #[error("the bytes are not valid {what}: {reason}")]
+    Bytes {
+        /// What they should have been.
+        what: &'static str,
+        /// The check that failed.
+        reason: String,
+    },
+    /// No route fits into the memory budget; nothing has been read.
+    #[error("{route} needs {} of memory, but the budget is {}", Bytes(*needed), Bytes(*budget))]
+    Memory {
+        /// The leanest route that was considered.
+        route: String,
+        /// Bytes it needs.
+        needed: u64,
+        /// Bytes allowed.
+        budget: u64,
+    },
+    /// An iteration stopped before it met its tolerance.
+    #[error(
+        "{what} did not converge in {iterations} iterations (residual {residual:e}, wanted {tolerance:e})"
+    )]
+    NotConverged {
+        /// The algorithm.
+        what: &'static str,
+        /// Iterations made.
+        iterations: usize,
+        /// Residual reached.
+        residual: f64,
+        /// Residual wanted.
+        tolerance: f64,
+    },
+    /// A quantity is not defined for this model.
+    #[error("{what} is not defined: {why}")]
+    NotDefined {
+        /// The quantity.
+        what: &'static str,
+        /// Why.
+        why: String,
+    },
+    /// A reader of rows failed.
+    #[error("the rows cannot be read: {0}")]
+    Read(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// A re-readable source gave other data on a later pass.
+    #[error("the data changed between two passes: {what}")]
+    Changed {
+        /// What differed.
+        what: String,
+    },
+    /// A dense factorisation broke down in spite of finite, scaled input: a defect of ours.
+    #[error("internal: {0}")]
+    Internal(String),
+}
+
+/// The sort of failure, from which a program chooses its exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The request cannot be right: change the options.
+    Usage,
+    /// The data cannot be right: change the data.
+    Data,
+    /// The memory budget is too small.
+    Memory,
+    /// The computation failed.
+    Computation,
+}
+
+/// What would help, as data: each surface words it in its own syntax.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Hint {
+    /// Set this option to that value.
+    Set {
+        /// The option's name, as in the vocabulary.
+        option: &'static str,
+        /// The value.
+        value: String,
+    },
+    /// Leave this row out (counted from 0).
+    DropRow(usize),
+    /// Leave this column out (counted from 0).
+    DropColumn(usize),
+    /// Scale the data so that their squares can be represented.
+    Rescale,
+}
+
+impl Error {
+    /// What would help, where one thing would.
+    pub fn hint(&self) -> Option<Hint> {
+        let set = |option, value: String| Some(Hint::Set { option, value });
+        match self {
+            Error::TooManyComponents { limit, .. } if *limit > 0 => {
+                set("n_components", limit.to_string())
+            }
+            Error::MissingValue { row, .. } => Some(Hint::DropRow(*row)),
+            Error::Infinite { row, .. } => Some(Hint::DropRow(*row)),
+            Error::WeightSum { .. } => set("weights", "relative".into()),
+            Error::Memory { needed, .. } => set("memory", needed.to_string()),
+            Error::NotConverged { iterations, .. } => {
+                set("max_iterations", (iterations * 4).to_string())
+            }
+            Error::Unsupported { instead, .. } => instead.clone(),
+            _ => None,
+        }
+    }
+
+    /// The sort of failure.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Error::TooManyComponents { .. }
+            | Error::Parameter { .. }
+            | Error::Unsupported { .. }
+            | Error::NotDefined { .. }
+            | Error::WeightSum { .. } => ErrorKind::Usage,
+            Error::Memory { .. } => ErrorKind::Memory,
+            Error::NotConverged { .. } | Error::Internal(_) => ErrorKind::Computation,
+            _ => ErrorKind::Data,
+        }
+    }
+}
+
+/// Something the user should know about a result that is right as far as it goes.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// The data have no variance at all.
+    NoVariance,
+    /// Fewer components carry variance than were asked for; the rest are null.
+    NullComponents {
+        /// Components that carry variance.
+        useful: usize,
+        /// Components asked for.
+        requested: usize,
+    },
+    /// Columns without variance (indices, names where known): weight 0 when standardising.
+    ConstantColumns {
+        /// Column numbers, counted from 0.
+        columns: Vec<usize>,
+        /// Their names (or numbers in words).
+        names: Vec<String>,
+    },
+    /// One column carries nearly all of the variance: standardise, unless that is meant.
+    DominantColumn {
+        /// Column number.
+        column: usize,
+        /// Its name.
+        name: String,
+        /// Its share of the total variance.
+        share: f64,
+    },
+    /// A component is essentially one sample.
+    DominantRow {
+        /// Component, counted from 0.
+        component: usize,
+        /// Row, counted from 0.
+        row: usize,
+        /// Share of the component's variance that this row carries.
+        share: f64,
+    },
+    /// The stored numbers are too coarse for their spread: the spread of a column is only a few
+    /// times the distance between neighbouring numbers of its type at its mean.
+    Quantized {
+        /// Column number.
+        column: usize,
+        /// Its name.
+        name: String,
+        /// Standard deviation divided by the spacing of numbers at the mean.
+        levels: f64,
+    },
+    /// Some variances under- or overflow; components, ratios and scores are right all the same.
+    VarianceOutOfRange,
+    /// Scores are heavy-tailed: sampling errors that assume normality are not to be trusted.
+    HeavyTails {
+        /// Component, counted from 0.
+        component: usize,
+        /// Excess kurtosis of its scores.
+        kurtosis: f64,
+    },
+    /// The first route was not accurate enough and a more careful one was taken.
+    Escalated {
+        /// The route left.
+        from: String,
+        /// The route taken.
+        to: String,
+        /// Why.
+        why: String,
+    },
+    /// The certificate does not meet the tolerance asked for.
+    NotCertified {
+        /// Largest relative residual.
+        residual: f64,
+        /// Residual asked for.
+        tolerance: f64,
+    },
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::NoVariance => write!(f, "the data have no variance"),
+            Warning::NullComponents { useful, requested } => write!(
+                f,
+                "only {useful} of the {requested} components carry variance; the others are null"
+            ),
+            Warning::ConstantColumns { names, .. } => {
+                write!(
+                    f,
+                    "{} constant: {}",
+                    plural(names.len(), "column is", "columns are"),
+                    list(names)
+                )
+            }
+            Warning::DominantColumn { name, share, .. } => write!(
+                f,
+                "column {name} carries {:.1} % of the variance; standardising would give every column the same weight",
+                share * 100.0
+            ),
+            Warning::DominantRow { component, row, share } => write!(
+                f,
+                "component {} is one row: row {row} carries {:.1} % of its variance",
+                component + 1,
+                share * 100.0
+            ),
+            Warning::Quantized { name, levels, .. } => write!(
+                f,
+                "column {name} is coarsely stored: its standard deviation spans only {levels:.1} steps of its number type"
+            ),
+            Warning::VarianceOutOfRange => write!(
+                f,
+                "a variance is outside the range of numbers; rescale the data to see it (components, ratios and scores are right)"
+            ),
+            Warning::HeavyTails { component, kurtosis } => write!(
+                f,
+                "the scores of component {} are heavy-tailed (excess kurtosis {kurtosis:.0}): its sampling errors are unreliable",
+                component + 1
+            ),
+            Warning::Escalated { from, to, why } => {
+                write!(f, "moved from the {from} to the {to} route: {why}")
+            }
+            Warning::NotCertified { residual, tolerance } => write!(
+                f,
+                "the certificate shows a relative residual of {residual:.1e}, the tolerance is {tolerance:.1e}"
+            ),
+        }
+    }
+}
+
+/// Bytes in readable units.
+pub(crate) struct Bytes(pub u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+        let mut value = self.0 as f64;
+        let mut unit = 0;
+        while value >= 1024.0 && unit + 1 < units.len() {
+            value /= 1024.0;
+            unit += 1;
+        }
+        if unit == 0 { write!(f, "{value} B") } else { write!(f, "{value:.1} {}", units[unit]) }
+    }
+}
+
+fn column_label(column: usize, name: &Option<String>) -> String {
+    match name {
+        Some(name) => format!("{column} (`{name}`)"),
+        None => column.to_string(),
+    }
+}
+
+fn plural(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+fn list(names: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let mut text = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    if names.len() > SHOWN {
+        text.push_str(&format!(" and {} more", names.len() - SHOWN));
+    }
+    text
+}

@@ -1,0 +1,130 @@
+//! Dense factorisations by faer, behind our checks: scaled by a power of two first, sequential so
+//! that their bits do not depend on the machine's load, and never an unconverged result.
+
+use crate::error::{Error, Result};
+use faer::linalg::solvers::Solve;
+use faer::{Mat, MatRef, Side};
+use ndarray::{Array2, ArrayView2};
+
+/// Eigenpairs of a symmetric matrix, values **ascending**, vectors in the columns.
+pub(crate) fn symmetric_eigen(a: ArrayView2<f64>) -> Result<(Vec<f64>, Array2<f64>)> {
+    let (scaled, exponent) = scaled_copy(a);
+    let eigen = scaled
+        .self_adjoint_eigen(Side::Lower)
+        .map_err(|e| Error::Internal(format!("symmetric eigenproblem: {e:?}")))?;
+    let back = power_of_two(exponent);
+    let values = eigen.S().column_vector().iter().map(|v| v * back).collect();
+    Ok((values, to_array(eigen.U())))
+}
+
+/// Eigenvalues of a symmetric matrix, ascending.
+pub(crate) fn symmetric_eigenvalues(a: ArrayView2<f64>) -> Result<Vec<f64>> {
+    let (scaled, exponent) = scaled_copy(a);
+    let back = power_of_two(exponent);
+    let values = scaled
+        .self_adjoint_eigenvalues(Side::Lower)
+        .map_err(|e| Error::Internal(format!("symmetric eigenproblem: {e:?}")))?;
+    Ok(values.into_iter().map(|v| v * back).collect())
+}
+
+/// A thin singular value decomposition `A = U diag(s) Vᵀ`, values descending.
+pub(crate) struct ThinSvd {
+    /// m × min(m, n).
+    pub u: Array2<f64>,
+    /// min(m, n), descending.
+    pub s: Vec<f64>,
+    /// n × min(m, n).
+    pub v: Array2<f64>,
+}
+
+/// The thin singular value decomposition.
+pub(crate) fn thin_svd(a: ArrayView2<f64>) -> Result<ThinSvd> {
+    let (scaled, exponent) = scaled_copy(a);
+    let svd = scaled.thin_svd().map_err(|e| Error::Internal(format!("singular values: {e:?}")))?;
+    let back = power_of_two(exponent);
+    let s = svd.S().column_vector().iter().map(|v| v * back).collect();
+    Ok(ThinSvd { u: to_array(svd.U()), s, v: to_array(svd.V()) })
+}
+
+/// The triangular factor of `A = Q R`: min(m, n) × n.
+pub(crate) fn qr_r(a: ArrayView2<f64>) -> Array2<f64> {
+    let (scaled, exponent) = scaled_copy(a);
+    let mut r = to_array(scaled.qr().thin_R());
+    let back = power_of_two(exponent);
+    for ((i, j), v) in r.indexed_iter_mut() {
+        *v = if j < i { 0.0 } else { *v * back };
+    }
+    r
+}
+
+/// An orthonormal basis of the columns of a tall matrix: m × n.
+pub(crate) fn qr_q(a: ArrayView2<f64>) -> Array2<f64> {
+    let (scaled, _) = scaled_copy(a);
+    to_array(scaled.qr().compute_thin_Q().as_ref())
+}
+
+/// How many eigenvalues of the symmetric `a` lie above `shift`, by Sylvester's law of inertia on a
+/// Bunch–Kaufman factorisation: code that shares nothing with the eigensolvers.
+pub(crate) fn count_above(a: ArrayView2<f64>, shift: f64) -> usize {
+    let n = a.nrows();
+    let (mut scaled, exponent) = scaled_copy(a);
+    let shift = shift * power_of_two(-exponent);
+    for i in 0..n {
+        scaled[(i, i)] -= shift;
+    }
+    let factor = scaled.lblt(Side::Lower);
+    let (diagonal, below) = (factor.B_diag().column_vector(), factor.B_subdiag().column_vector());
+    let mut above = 0;
+    let mut i = 0;
+    while i < n {
+        if i + 1 < n && below[i] != 0.0 {
+            // A 2 × 2 pivot: its determinant and trace tell the signs of its two eigenvalues.
+            let determinant = diagonal[i] * diagonal[i + 1] - below[i] * below[i];
+            let trace = diagonal[i] + diagonal[i + 1];
+            above += if determinant < 0.0 {
+                1
+            } else if trace > 0.0 {
+                2
+            } else {
+                0
+            };
+            i += 2;
+        } else {
+            above += usize::from(diagonal[i] > 0.0);
+            i += 1;
+        }
+    }
+    above
+}
+
+/// Solves the symmetric positive definite system `A X = B`; `None` where `A` is not definite.
+pub(crate) fn solve_positive(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Option<Array2<f64>> {
+    let factor = to_mat(a).llt(Side::Lower).ok()?;
+    Some(to_array(factor.solve(to_mat(b)).as_ref()))
+}
+
+/// The power of two that brings `max` to about 1, as an exponent; 0 for 0.
+pub(crate) fn exponent_of(max: f64) -> i32 {
+    if max > 0.0 && max.is_finite() { max.log2().floor() as i32 } else { 0 }
+}
+
+/// 2ᵉ, also where it needs a subnormal number.
+pub(crate) fn power_of_two(exponent: i32) -> f64 {
+    2f64.powi(exponent)
+}
+
+fn scaled_copy(a: ArrayView2<f64>) -> (Mat<f64>, i32) {
+    let max = a.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    // 2⁻ᵉ must be a number too.
+    let exponent = exponent_of(max).clamp(-1000, 1000);
+    let scale = power_of_two(-exponent);
+    (Mat::from_fn(a.nrows(), a.ncols(), |i, j| a[[i, j]] * scale), exponent)
+}
+
+fn to_mat(a: ArrayView2<f64>) -> Mat<f64> {
+    Mat::from_fn(a.nrows(), a.ncols(), |i, j| a[[i, j]])
+}
+
+fn to_array(a: MatRef<'_, f64>) -> Array2<f64> {
+    Array2::from_shape_fn((a.nrows(), a.ncols()), |(i, j)| a[(i, j)])
+}

@@ -1,0 +1,7 @@
+//! Dense and sparse kernels: the only place that sees faer and SIMD.
+
+pub(crate) mod dense;
+pub(crate) mod gemm;
+pub(crate) mod pool;
+pub(crate) mod random;
+pub(crate) mod simd;

@@ -1,0 +1,27 @@
+//! Seeded random numbers: ChaCha, so that a seed means the same everywhere.
+
+use ndarray::Array2;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// A stream of random numbers of its own for each (seed, purpose).
+pub(crate) fn stream(seed: u64, purpose: u64) -> ChaCha8Rng {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(purpose);
+    rng
+}
+
+/// Uniform on (0, 1).
+pub(crate) fn uniform(rng: &mut ChaCha8Rng) -> f64 {
+    ((rng.next_u64() >> 11) as f64 + 0.5) * 2f64.powi(-53)
+}
+
+/// A standard normal number (Box & Muller 1958).
+pub(crate) fn normal(rng: &mut ChaCha8Rng) -> f64 {
+    (-2.0 * uniform(rng).ln()).sqrt() * (std::f64::consts::TAU * uniform(rng)).cos()
+}
+
+/// A matrix of standard normal numbers.
+pub(crate) fn normal_matrix(rng: &mut ChaCha8Rng, rows: usize, columns: usize) -> Array2<f64> {
+    Array2::from_shape_simple_fn((rows, columns), || normal(rng))
+}

@@ -1,0 +1,430 @@
+//! The one micro-kernel: a register tile of `C += A·B`, chosen for the CPU at run time.
+//!
+//! Every product in the crate goes through it, so each entry of a result is one chain of fused
+//! multiply-adds over the depth, in order: its bits do not depend on how the work was tiled.
+//! This file is the reviewed corner of `unsafe`.
+
+/// A left operand seen as `rows × depth` with any strides, in elements.
+#[derive(Clone, Copy)]
+pub struct Left<'a, T> {
+    data: &'a [T],
+    rows: usize,
+    depth: usize,
+    row_stride: usize,
+    depth_stride: usize,
+}
+
+impl<'a, T> Left<'a, T> {
+    /// `rows × depth` entries, entry (i, p) at `i·row_stride + p·depth_stride`.
+    #[inline]
+    pub fn new(
+        data: &'a [T],
+        rows: usize,
+        depth: usize,
+        row_stride: usize,
+        depth_stride: usize,
+    ) -> Self {
+        if rows > 0 && depth > 0 {
+            let last = (rows - 1) * row_stride + (depth - 1) * depth_stride;
+            assert!(last < data.len(), "left operand outside its slice");
+        }
+        Left { data, rows, depth, row_stride, depth_stride }
+    }
+
+    /// Number of rows.
+    #[inline]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Length of the sums.
+    #[inline]
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+}
+
+/// Element types the micro-kernel knows.
+pub trait Tile: Sized {
+    /// Adds `A·B` to `C`, which is `a.rows() × columns`, row-major with row stride `c_stride`, in
+    /// f64. `B` is `a.depth() × columns`, row-major with row stride `b_stride`. Where `fresh` is
+    /// set `C` is overwritten. `lower` keeps to tiles that touch row ≥ column + `lower`.
+    fn product(
+        a: Left<Self>,
+        b: &[Self],
+        b_stride: usize,
+        columns: usize,
+        c: &mut [f64],
+        c_stride: usize,
+        how: How,
+    );
+}
+
+/// How a product is stored.
+#[derive(Clone, Copy, Default)]
+pub struct How {
+    /// Overwrite instead of add.
+    pub fresh: bool,
+    /// Skip tiles that lie wholly above the diagonal `column = row + offset`.
+    pub below_diagonal: Option<isize>,
+}
+
+macro_rules! tile {
+    ($t:ty, $wide:ident, $narrow:ident) => {
+        impl Tile for $t {
+            fn product(
+                a: Left<$t>,
+                b: &[$t],
+                b_stride: usize,
+                columns: usize,
+                c: &mut [f64],
+                c_stride: usize,
+                how: How,
+            ) {
+                if a.rows == 0 || columns == 0 {
+                    return;
+                }
+                assert!(c_stride >= columns && (a.rows - 1) * c_stride + columns <= c.len());
+                assert!(a.depth == 0 || (a.depth - 1) * b_stride + columns <= b.len());
+                #[cfg(target_arch = "x86_64")]
+                {
+                    if x86::has_avx512() {
+                        // SAFETY: the features were detected; the operands' extents are asserted
+                        // above and in `Left::new`, and `drive` stays within them.
+                        return unsafe { x86::$wide(a, b, b_stride, columns, c, c_stride, how) };
+                    }
+                    if x86::has_avx2() {
+                        // SAFETY: as above.
+                        return unsafe { x86::$narrow(a, b, b_stride, columns, c, c_stride, how) };
+                    }
+                }
+                // SAFETY: the operands' extents are asserted above and in `Left::new`.
+                unsafe {
+                    drive::<$t, Portable<$t>, 4, 2, 4>(a, b, b_stride, columns, c, c_stride, how)
+                }
+            }
+        }
+    };
+}
+
+tile!(f64, product_f64_avx512, product_f64_avx2);
+tile!(f32, product_f32_avx512, product_f32_avx2);
+
+/// A vector of `LANES` elements.
+trait Vector<T>: Copy {
+    const LANES: usize;
+    unsafe fn zero() -> Self;
+    unsafe fn load(p: *const T) -> Self;
+    unsafe fn splat(p: *const T) -> Self;
+    unsafe fn mul_add(self, b: Self, c: Self) -> Self;
+    unsafe fn store(self, p: *mut T);
+}
+
+/// Walks C in register tiles of `MR` rows and `NV` vectors; `MAX` ≥ `NV·LANES` bounds the tile.
+///
+/// Ragged edges: missing rows of A repeat its last row (their products are thrown away); missing
+/// columns of B come from a zero-padded copy of its last columns, made once per product.
+#[inline(always)]
+unsafe fn drive<
+    T: Copy + Default + Into<f64>,
+    V: Vector<T>,
+    const MR: usize,
+    const NV: usize,
+    const NR: usize,
+>(
+    a: Left<T>,
+    b: &[T],
+    b_stride: usize,
+    columns: usize,
+    c: &mut [f64],
+    c_stride: usize,
+    how: How,
+) {
+    let lanes = V::LANES;
+    let depth = a.depth;
+    let whole = columns / lanes * lanes;
+    let mut edge: Vec<T> = Vec::new();
+    if whole < columns {
+        edge.resize(depth * lanes, T::default());
+        for p in 0..depth {
+            for (slot, q) in (whole..columns).enumerate() {
+                edge[p * lanes + slot] = b[p * b_stride + q];
+            }
+        }
+    }
+    let mut column = 0;
+    while column < columns {
+        // As many vectors as are left, up to the tile's width; a ragged last vector stands alone.
+        let (vectors, b_ptr, stride, valid) = if column < whole {
+            let vectors = ((whole - column) / lanes).min(NV);
+            (vectors, &b[column.min(b.len())..], b_stride, vectors * lanes)
+        } else {
+            (1, &edge[..], lanes, columns - column)
+        };
+        let mut row = 0;
+        while row < a.rows {
+            let rows = (a.rows - row).min(MR);
+            let skip = how
+                .below_diagonal
+                .is_some_and(|offset| column as isize > (row + rows - 1) as isize + offset);
+            if !skip {
+                // SAFETY: rows `row..row+rows` and the tile's columns lie inside the operands.
+                unsafe {
+                    let start = a.data.as_ptr().add(row * a.row_stride);
+                    let out = c.as_mut_ptr().add(row * c_stride + column);
+                    let shape = Shape { rows, valid, fresh: how.fresh };
+                    match vectors {
+                        1 => tile::<T, V, MR, 1, NR>(
+                            &a,
+                            start,
+                            b_ptr.as_ptr(),
+                            stride,
+                            out,
+                            c_stride,
+                            shape,
+                        ),
+                        2 if NV >= 2 => tile::<T, V, MR, 2, NR>(
+                            &a,
+                            start,
+                            b_ptr.as_ptr(),
+                            stride,
+                            out,
+                            c_stride,
+                            shape,
+                        ),
+                        _ => tile::<T, V, MR, NV, NR>(
+                            &a,
+                            start,
+                            b_ptr.as_ptr(),
+                            stride,
+                            out,
+                            c_stride,
+                            shape,
+                        ),
+                    }
+                }
+            }
+            row += rows;
+        }
+        column += valid;
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Shape {
+    rows: usize,
+    valid: usize,
+    fresh: bool,
+}
+
+#[inline(always)]
+unsafe fn tile<
+    T: Copy + Default + Into<f64>,
+    V: Vector<T>,
+    const MR: usize,
+    const NV: usize,
+    const NR: usize,
+>(
+    a: &Left<T>,
+    start: *const T,
+    b: *const T,
+    b_stride: usize,
+    c: *mut f64,
+    c_stride: usize,
+    shape: Shape,
+) {
+    // SAFETY: the caller vouches for `shape.rows` rows of A and NV vectors of B over the depth;
+    // rows past the edge point at row 0 of the tile.
+    unsafe {
+        let mut rows = [start; MR];
+        for (r, pointer) in rows.iter_mut().enumerate() {
+            *pointer = start.add(if r < shape.rows { r * a.row_stride } else { 0 });
+        }
+        let mut sums = [[V::zero(); NV]; MR];
+        for p in 0..a.depth {
+            let mut right = [V::zero(); NV];
+            for (q, v) in right.iter_mut().enumerate() {
+                *v = V::load(b.add(p * b_stride + q * V::LANES));
+            }
+            for r in 0..MR {
+                let left = V::splat(rows[r].add(p * a.depth_stride));
+                for q in 0..NV {
+                    sums[r][q] = left.mul_add(right[q], sums[r][q]);
+                }
+            }
+        }
+        let mut line = [T::default(); NR];
+        for (r, sum) in sums.iter().enumerate().take(shape.rows) {
+            for (q, v) in sum.iter().enumerate() {
+                v.store(line.as_mut_ptr().add(q * V::LANES));
+            }
+            let out = std::slice::from_raw_parts_mut(c.add(r * c_stride), shape.valid);
+            if shape.fresh {
+                for (o, &v) in out.iter_mut().zip(&line) {
+                    *o = v.into();
+                }
+            } else {
+                for (o, &v) in out.iter_mut().zip(&line) {
+                    *o += v.into();
+                }
+            }
+        }
+    }
+}
+
+/// Two elements as a "vector", for CPUs without the wide instructions, and as the tests' oracle.
+#[derive(Clone, Copy)]
+struct Portable<T>([T; 2]);
+
+macro_rules! portable {
+    ($t:ty) => {
+        impl Vector<$t> for Portable<$t> {
+            const LANES: usize = 2;
+            #[inline(always)]
+            unsafe fn zero() -> Self {
+                Portable([0.0; 2])
+            }
+            #[inline(always)]
+            unsafe fn load(p: *const $t) -> Self {
+                // SAFETY: the caller vouches for two elements.
+                unsafe { Portable([*p, *p.add(1)]) }
+            }
+            #[inline(always)]
+            unsafe fn splat(p: *const $t) -> Self {
+                // SAFETY: the caller vouches for one element.
+                unsafe { Portable([*p; 2]) }
+            }
+            #[inline(always)]
+            unsafe fn mul_add(self, b: Self, c: Self) -> Self {
+                Portable([self.0[0] * b.0[0] + c.0[0], self.0[1] * b.0[1] + c.0[1]])
+            }
+            #[inline(always)]
+            unsafe fn store(self, p: *mut $t) {
+                // SAFETY: the caller vouches for two elements.
+                unsafe {
+                    *p = self.0[0];
+                    *p.add(1) = self.0[1];
+                }
+            }
+        }
+    };
+}
+portable!(f64);
+portable!(f32);
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::{How, Left, Vector, drive};
+    use std::arch::x86_64::*;
+
+    #[inline]
+    pub(super) fn has_avx512() -> bool {
+        is_x86_feature_detected!("avx512f")
+    }
+
+    #[inline]
+    pub(super) fn has_avx2() -> bool {
+        is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
+    }
+
+    macro_rules! vector {
+        ($v:ty, $t:ty, $lanes:expr, $zero:ident, $load:ident, $splat:ident, $fma:ident, $store:ident) => {
+            impl Vector<$t> for $v {
+                const LANES: usize = $lanes;
+                #[inline(always)]
+                unsafe fn zero() -> Self {
+                    // SAFETY: only reached from a function with the feature enabled.
+                    unsafe { $zero() }
+                }
+                #[inline(always)]
+                unsafe fn load(p: *const $t) -> Self {
+                    // SAFETY: as above; the caller vouches for the elements.
+                    unsafe { $load(p) }
+                }
+                #[inline(always)]
+                unsafe fn splat(p: *const $t) -> Self {
+                    // SAFETY: as above; the caller vouches for the element.
+                    unsafe { $splat(*p) }
+                }
+                #[inline(always)]
+                unsafe fn mul_add(self, b: Self, c: Self) -> Self {
+                    // SAFETY: as above.
+                    unsafe { $fma(self, b, c) }
+                }
+                #[inline(always)]
+                unsafe fn store(self, p: *mut $t) {
+                    // SAFETY: as above; the caller vouches for the room.
+                    unsafe { $store(p, self) }
+                }
+            }
+        };
+    }
+    vector!(
+        __m512d,
+        f64,
+        8,
+        _mm512_setzero_pd,
+        _mm512_loadu_pd,
+        _mm512_set1_pd,
+        _mm512_fmadd_pd,
+        _mm512_storeu_pd
+    );
+    vector!(
+        __m512,
+        f32,
+        16,
+        _mm512_setzero_ps,
+        _mm512_loadu_ps,
+        _mm512_set1_ps,
+        _mm512_fmadd_ps,
+        _mm512_storeu_ps
+    );
+    vector!(
+        __m256d,
+        f64,
+        4,
+        _mm256_setzero_pd,
+        _mm256_loadu_pd,
+        _mm256_set1_pd,
+        _mm256_fmadd_pd,
+        _mm256_storeu_pd
+    );
+    vector!(
+        __m256,
+        f32,
+        8,
+        _mm256_setzero_ps,
+        _mm256_loadu_ps,
+        _mm256_set1_ps,
+        _mm256_fmadd_ps,
+        _mm256_storeu_ps
+    );
+
+    macro_rules! product {
+        ($name:ident, $features:literal, $t:ty, $v:ty, $rows:literal, $vectors:literal) => {
+            /// SAFETY: the CPU has the features, and the operands are as large as they claim.
+            #[target_feature(enable = $features)]
+            pub(super) unsafe fn $name(
+                a: Left<$t>,
+                b: &[$t],
+                b_stride: usize,
+                columns: usize,
+                c: &mut [f64],
+                c_stride: usize,
+                how: How,
+            ) {
+                // SAFETY: vouched for by the caller.
+                unsafe {
+                    drive::<$t, $v, $rows, $vectors, { $vectors * <$v as Vector<$t>>::LANES }>(
+                        a, b, b_stride, columns, c, c_stride, how,
+                    )
+                }
+            }
+        };
+    }
+    // 24 of 32 registers hold sums with AVX-512, 12 of 16 with AVX2 (a 4 × 3 tile spills there).
+    product!(product_f64_avx512, "avx512f", f64, __m512d, 8, 3);
+    product!(product_f32_avx512, "avx512f", f32, __m512, 8, 3);
+    product!(product_f64_avx2, "avx2,fma", f64, __m256d, 6, 2);
+    product!(product_f32_avx2, "avx2,fma", f32, __m256, 6, 2);
+}
