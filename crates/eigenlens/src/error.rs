@@ -318,6 +318,11 @@ pub enum Warning {
         /// Why.
         why: String,
     },
+    /// A rule for the number of components finds none; one is kept.
+    RuleFindsNone {
+        /// The rule.
+        rule: &'static str,
+    },
     /// The certificate does not meet the tolerance asked for.
     NotCertified {
         /// Largest relative residual.
@@ -369,6 +374,9 @@ impl fmt::Display for Warning {
             ),
             Warning::Escalated { from, to, why } => {
                 write!(f, "moved from the {from} to the {to} route: {why}")
+            }
+            Warning::RuleFindsNone { rule } => {
+                write!(f, "the rule `{rule}` finds no component above the noise; one is kept")
             }
             Warning::NotCertified { residual, tolerance } => write!(
                 f,

@@ -12,7 +12,18 @@ mod sealed {
 ///
 /// Data keep their own type in memory; every sum over samples is made in `f64`.
 pub trait Scalar:
-    sealed::Sealed + Tile + Copy + Send + Sync + PartialOrd + std::fmt::Debug + Default + 'static
+    sealed::Sealed
+    + Tile
+    + Copy
+    + Send
+    + Sync
+    + PartialOrd
+    + std::fmt::Debug
+    + Default
+    + std::ops::Add<Output = Self>
+    + std::ops::Sub<Output = Self>
+    + std::ops::Mul<Output = Self>
+    + 'static
 {
     /// The distance from 1 to the next number of this type.
     const EPSILON: f64;

@@ -84,25 +84,25 @@ pub struct Options {
     pub memory: Option<u64>,
     /// Seed of every random number.
     pub seed: u64,
-    /// Residual wanted, relative to the largest eigenvalue.
-    pub tolerance: f64,
+    /// Residual wanted, relative to the largest eigenvalue; `None`: 1e-9 for f64 data, 1e-6 for f32.
+    pub tolerance: Option<f64>,
     /// The most operator applications an iterative solver makes.
     pub max_iterations: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { threads: None, memory: None, seed: 0, tolerance: 1e-9, max_iterations: 1000 }
+        Options { threads: None, memory: None, seed: 0, tolerance: None, max_iterations: 1000 }
     }
 }
 
 impl Options {
     /// Refuses what cannot be meant.
     pub(crate) fn check(&self) -> Result<()> {
-        if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
+        if let Some(tolerance) = self.tolerance.filter(|t| !(*t > 0.0 && *t < 1.0)) {
             return Err(Error::Parameter {
                 name: "tolerance",
-                value: self.tolerance.to_string(),
+                value: tolerance.to_string(),
                 expected: "between 0 and 1",
             });
         }

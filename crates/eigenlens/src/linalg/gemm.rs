@@ -63,7 +63,24 @@ pub(crate) fn product_into(
         let rows = PIECE.min(d - start);
         let left =
             Left::new(if m == 0 { &[] } else { &a[start * a_stride..] }, rows, m, a_stride, 1);
-        f64::product(left, b, b_stride, n, c, n, How { fresh, below_diagonal: None });
+        f64::product(left, b, b_stride, n, c, n, How { fresh, ..How::default() });
+    });
+}
+
+/// `C = A B` for square A (d × d) and thin B (d × n): smaller pieces of rows than
+/// [`product_into`], so that a matrix of a few hundred rows is shared too.
+pub(crate) fn product_rows(a: ArrayView2<f64>, b: ArrayView2<f64>, c: &mut Array2<f64>) {
+    const ROWS: usize = 64;
+    let (d, n) = (a.nrows(), b.ncols());
+    if n == 0 || d == 0 {
+        return;
+    }
+    let (a, a_stride) = rows_of(&a);
+    let (b, b_stride) = rows_of(&b);
+    slice_mut(c).par_chunks_mut(ROWS * n).enumerate().for_each(|(piece, c)| {
+        let rows = c.len() / n;
+        let left = Left::new(&a[piece * ROWS * a_stride..], rows, d, a_stride, 1);
+        f64::product(left, b, b_stride, n, c, n, How { fresh: true, ..How::default() });
     });
 }
 
@@ -77,7 +94,7 @@ pub(crate) fn product(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Array2<f64> {
 /// The entries of a view whose rows are contiguous, and the distance between rows.
 ///
 /// Every matrix the solvers make is row-major; a column range of one still has contiguous rows.
-pub(crate) fn rows_of<'a>(a: &ArrayView2<'a, f64>) -> (&'a [f64], usize) {
+pub(crate) fn rows_of<'a, T>(a: &ArrayView2<'a, T>) -> (&'a [T], usize) {
     let (rows, columns) = a.dim();
     if rows == 0 || columns == 0 {
         return (&[], columns.max(1));

@@ -4,4 +4,5 @@ pub(crate) mod dense;
 pub(crate) mod gemm;
 pub(crate) mod pool;
 pub(crate) mod random;
+pub(crate) mod scatter;
 pub(crate) mod simd;

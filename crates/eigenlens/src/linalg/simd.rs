@@ -44,8 +44,23 @@ impl<'a, T> Left<'a, T> {
     }
 }
 
+/// Runs `work` compiled for wide registers where the CPU has them. For plain element-wise loops:
+/// nothing is reassociated, so the bits are the same either way.
+#[inline]
+pub fn vectorized<R>(work: impl FnOnce() -> R) -> R {
+    #[cfg(target_arch = "x86_64")]
+    if x86::has_avx2() {
+        // SAFETY: the feature was detected.
+        return unsafe { x86::with_avx2(work) };
+    }
+    work()
+}
+
 /// Element types the micro-kernel knows.
 pub trait Tile: Sized {
+    /// The widest vector, in elements: what "padded" operands are padded to.
+    const PAD: usize;
+
     /// Adds `A·B` to `C`, which is `a.rows() × columns`, row-major with row stride `c_stride`, in
     /// f64. `B` is `a.depth() × columns`, row-major with row stride `b_stride`. Where `fresh` is
     /// set `C` is overwritten. `lower` keeps to tiles that touch row ≥ column + `lower`.
@@ -65,13 +80,17 @@ pub trait Tile: Sized {
 pub struct How {
     /// Overwrite instead of add.
     pub fresh: bool,
+    /// B's rows may be read up to the next multiple of [`Tile::PAD`] columns (and hold zeros there).
+    pub padded: bool,
     /// Skip tiles that lie wholly above the diagonal `column = row + offset`.
     pub below_diagonal: Option<isize>,
 }
 
 macro_rules! tile {
-    ($t:ty, $wide:ident, $narrow:ident) => {
+    ($t:ty, $pad:literal, $wide:ident, $narrow:ident) => {
         impl Tile for $t {
+            const PAD: usize = $pad;
+
             fn product(
                 a: Left<$t>,
                 b: &[$t],
@@ -85,7 +104,8 @@ macro_rules! tile {
                     return;
                 }
                 assert!(c_stride >= columns && (a.rows - 1) * c_stride + columns <= c.len());
-                assert!(a.depth == 0 || (a.depth - 1) * b_stride + columns <= b.len());
+                let read = if how.padded { columns.next_multiple_of(Self::PAD) } else { columns };
+                assert!(a.depth == 0 || (a.depth - 1) * b_stride + read <= b.len());
                 #[cfg(target_arch = "x86_64")]
                 {
                     if x86::has_avx512() {
@@ -107,8 +127,8 @@ macro_rules! tile {
     };
 }
 
-tile!(f64, product_f64_avx512, product_f64_avx2);
-tile!(f32, product_f32_avx512, product_f32_avx2);
+tile!(f64, 8, product_f64_avx512, product_f64_avx2);
+tile!(f32, 16, product_f32_avx512, product_f32_avx2);
 
 /// A vector of `LANES` elements.
 trait Vector<T>: Copy {
@@ -142,7 +162,7 @@ unsafe fn drive<
 ) {
     let lanes = V::LANES;
     let depth = a.depth;
-    let whole = columns / lanes * lanes;
+    let whole = if how.padded { columns } else { columns / lanes * lanes };
     let mut edge: Vec<T> = Vec::new();
     if whole < columns {
         edge.resize(depth * lanes, T::default());
@@ -156,8 +176,8 @@ unsafe fn drive<
     while column < columns {
         // As many vectors as are left, up to the tile's width; a ragged last vector stands alone.
         let (vectors, b_ptr, stride, valid) = if column < whole {
-            let vectors = ((whole - column) / lanes).min(NV);
-            (vectors, &b[column.min(b.len())..], b_stride, vectors * lanes)
+            let vectors = (whole - column).div_ceil(lanes).min(NV);
+            (vectors, &b[column.min(b.len())..], b_stride, (vectors * lanes).min(whole - column))
         } else {
             (1, &edge[..], lanes, columns - column)
         };
@@ -325,6 +345,12 @@ mod x86 {
     #[inline]
     pub(super) fn has_avx2() -> bool {
         is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
+    }
+
+    /// SAFETY: the CPU has AVX2.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn with_avx2<R>(work: impl FnOnce() -> R) -> R {
+        work()
     }
 
     macro_rules! vector {

@@ -1,0 +1,252 @@
+//! Mean and variance of every column, in one pass, without cancellation.
+
+use super::prepared::{BLOCK, Block, Prepared, Slab, slab_rows, unit_rows};
+use super::sparse;
+use crate::error::{Error, Result};
+use crate::linalg::dense::exponent_of;
+use crate::linalg::simd::vectorized;
+use crate::scalar::Scalar;
+use rayon::prelude::*;
+
+/// Count, mean and sum of squared deviations of each column, in the prescaled units of the data.
+///
+/// A mean is kept as `mean + low`: a mean of 10¹² beside a spread of 1 must not round.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Columns {
+    /// Σw, the number of samples.
+    pub weight: f64,
+    /// Rows of positive weight.
+    pub rows: usize,
+    pub mean: Vec<f64>,
+    pub low: Vec<f64>,
+    /// Σ w (x − mean)².
+    pub squares: Vec<f64>,
+}
+
+impl Columns {
+    pub fn zero(n_features: usize) -> Self {
+        let zero = vec![0.0; n_features];
+        Columns { weight: 0.0, rows: 0, mean: zero.clone(), low: zero.clone(), squares: zero }
+    }
+
+    /// One pass over the data; a second one where a column's magnitude asks for a power of two.
+    pub fn of<T: Scalar>(prepared: &mut Prepared<T>) -> Result<Columns> {
+        let columns = Self::one_pass(prepared)?;
+        if rescale(prepared, &columns)? {
+            return Self::one_pass(prepared);
+        }
+        Ok(columns)
+    }
+
+    fn one_pass<T: Scalar>(prepared: &Prepared<T>) -> Result<Columns> {
+        if prepared.is_sparse() {
+            return sparse::columns(prepared);
+        }
+        let d = prepared.data.n_features();
+        let mut total = Columns::zero(d);
+        prepared.for_each_slab(slab_rows(d, 32), |slab| {
+            let unit = unit_rows(d);
+            let starts: Vec<usize> = (0..slab.rows).step_by(unit).collect();
+            let parts: Vec<Result<Columns>> = starts
+                .par_iter()
+                .map(|&start| Self::of_unit(prepared, &slab, start, (start + unit).min(slab.rows)))
+                .collect();
+            for part in parts {
+                total.merge(&part?);
+            }
+            Ok(())
+        })?;
+        total.check_rows()
+    }
+
+    fn of_unit<T: Scalar>(
+        prepared: &Prepared<T>,
+        slab: &Slab<T>,
+        start: usize,
+        end: usize,
+    ) -> Result<Columns> {
+        let mut scratch = Vec::new();
+        let mut total = Columns::zero(slab.n_features);
+        for at in (start..end).step_by(BLOCK) {
+            let block = slab.block(at, (at + BLOCK).min(end), &mut scratch);
+            let mut part = block_mean(&block);
+            check_finite(prepared, &block, &part)?;
+            let Columns { mean, low, squares, .. } = &mut part;
+            vectorized(
+                #[inline(always)]
+                || {
+                    for i in 0..block.rows {
+                        let w = block.count(i);
+                        if w == 0.0 {
+                            continue;
+                        }
+                        for (((s, &x), &m), &l) in
+                            squares.iter_mut().zip(block.row(i)).zip(&*mean).zip(&*low)
+                        {
+                            let centered = (x.to_f64() - m) - l;
+                            *s += w * centered * centered;
+                        }
+                    }
+                },
+            );
+            total.merge(&part);
+        }
+        Ok(total)
+    }
+
+    /// Adds the rows of `other` (Chan, Golub & LeVeque 1979), with the difference of the means taken
+    /// before anything is rounded to the size of a mean.
+    pub fn merge(&mut self, other: &Columns) {
+        if other.weight == 0.0 {
+            return;
+        }
+        if self.weight == 0.0 {
+            *self = other.clone();
+            return;
+        }
+        let weight = self.weight + other.weight;
+        let share = other.weight / weight;
+        for f in 0..self.mean.len() {
+            let difference = (other.mean[f] - self.mean[f]) + (other.low[f] - self.low[f]);
+            let (mean, low) = two_sum(self.mean[f], self.low[f] + difference * share);
+            self.mean[f] = mean;
+            self.low[f] = low;
+            self.squares[f] += other.squares[f] + difference * difference * self.weight * share;
+        }
+        self.weight = weight;
+        self.rows += other.rows;
+    }
+
+    /// Variance needs two samples.
+    pub fn check_rows(self) -> Result<Columns> {
+        if self.rows < 2 {
+            return Err(Error::TooFewRows { found: self.rows, needed: 2 });
+        }
+        Ok(self)
+    }
+}
+
+/// Chooses powers of two for columns whose squares are not numbers, or lose digits; whether any
+/// was needed. Sane data are never touched, and pay nothing for the question.
+pub(crate) fn rescale<T: Scalar>(prepared: &mut Prepared<T>, columns: &Columns) -> Result<bool> {
+    if prepared.exponents().is_some() {
+        return Ok(false);
+    }
+    let (low, high) = (2f64.powi(-2 * T::SAFE_EXPONENT), 2f64.powi(2 * T::SAFE_EXPONENT));
+    let suspects: Vec<usize> = (0..columns.mean.len())
+        .filter(|&f| {
+            let mean_square = columns.squares[f] / columns.weight;
+            !(mean_square >= low && mean_square <= high)
+                || !columns.mean[f].is_finite()
+                || exponent_of(columns.mean[f].abs()) > 2 * T::SAFE_EXPONENT
+        })
+        .collect();
+    if suspects.is_empty() {
+        return Ok(false);
+    }
+    let d = columns.mean.len();
+    // The range of the suspects tells small from constant.
+    let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); suspects.len()];
+    prepared.for_each_slab(slab_rows(d, 1), |slab| {
+        let mut scratch = Vec::new();
+        for at in (0..slab.rows).step_by(BLOCK) {
+            let block = slab.block(at, (at + BLOCK).min(slab.rows), &mut scratch);
+            for i in (0..block.rows).filter(|&i| block.count(i) > 0.0) {
+                let row = block.row(i);
+                for (range, &f) in ranges.iter_mut().zip(&suspects) {
+                    let x = row[f].to_f64();
+                    *range = (range.0.min(x), range.1.max(x));
+                }
+            }
+        }
+        Ok(())
+    })?;
+    // 2⁻ᵉ must be a number of the element type.
+    let most = if T::EPSILON == f64::EPSILON { 1000 } else { 120 };
+    let mut exponents = vec![0; d];
+    for (&(min, max), &f) in ranges.iter().zip(&suspects) {
+        let size = max.abs().max(min.abs());
+        let spread = if max > min && (max - min).is_finite() { max - min } else { size };
+        let exponent = exponent_of(spread);
+        if spread > 0.0 && exponent.abs() > T::SAFE_EXPONENT {
+            exponents[f] = exponent.clamp(-most, most);
+        }
+    }
+    if exponents.iter().all(|&e| e == 0) {
+        return Ok(false);
+    }
+    prepared.set_exponents(exponents);
+    Ok(true)
+}
+
+/// Weight and mean of a block; its squares are left 0.
+///
+/// Deviations are summed from the block's own first sample: their rounding is then in proportion to
+/// the spread of the block, wherever it lies and whatever the other blocks hold.
+pub(crate) fn block_mean<T: Scalar>(block: &Block<T>) -> Columns {
+    let d = block.n_features;
+    let mut columns = Columns::zero(d);
+    let Some(origin) = (0..block.rows).find(|&i| block.count(i) > 0.0) else { return columns };
+    columns.rows = (0..block.rows).filter(|&i| block.count(i) > 0.0).count();
+    columns.weight = (0..block.rows).map(|i| block.count(i)).sum();
+    let origin = block.row(origin);
+    let Columns { mean: sums, low, weight, .. } = &mut columns;
+    vectorized(
+        #[inline(always)]
+        || {
+            let mut i = 0;
+            if block.counts.is_none() {
+                // Four rows at a time: the sums are loaded and stored a quarter as often.
+                while i + 4 <= block.rows {
+                    let (a, b, c, e) =
+                        (block.row(i), block.row(i + 1), block.row(i + 2), block.row(i + 3));
+                    for f in 0..d {
+                        let o = origin[f].to_f64();
+                        sums[f] += ((a[f].to_f64() - o) + (b[f].to_f64() - o))
+                            + ((c[f].to_f64() - o) + (e[f].to_f64() - o));
+                    }
+                    i += 4;
+                }
+            }
+            while i < block.rows {
+                let w = block.count(i);
+                if w > 0.0 {
+                    for ((sum, &x), &o) in sums.iter_mut().zip(block.row(i)).zip(origin) {
+                        *sum += w * (x.to_f64() - o.to_f64());
+                    }
+                }
+                i += 1;
+            }
+            for f in 0..d {
+                (sums[f], low[f]) = two_sum(origin[f].to_f64(), sums[f] / *weight);
+            }
+        },
+    );
+    columns
+}
+
+/// Names the bad entry where a block's mean shows that there is one.
+///
+/// A mean that overflowed without one is left to [`rescale`].
+pub(crate) fn check_finite<T: Scalar>(
+    prepared: &Prepared<T>,
+    block: &Block<T>,
+    columns: &Columns,
+) -> Result<()> {
+    let sound = columns.mean.iter().zip(&columns.low).all(|(m, l)| m.is_finite() && l.is_finite());
+    // Rows of weight 0 are not summed, but a bad entry in one is an error all the same.
+    if !sound || columns.rows < block.rows {
+        if let Some((row, column, value)) = block.find_bad() {
+            return Err(prepared.data.bad_entry(row, column, value));
+        }
+    }
+    Ok(())
+}
+
+/// `a + b` as a rounded sum and what was lost (Knuth).
+#[inline(always)]
+pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let virtual_b = sum - a;
+    (sum, (a - (sum - virtual_b)) + (b - virtual_b))
+}

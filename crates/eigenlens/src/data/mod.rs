@@ -1,0 +1,233 @@
+//! Data as they come: dense, sparse or streamed, with names, weights and a policy for holes.
+//! Nothing here is centred in place or copied only to be centred.
+
+mod columns;
+mod csr;
+mod moments;
+mod moments_bytes;
+mod passes;
+mod prepared;
+mod rows;
+mod sparse;
+mod standardization;
+mod weights;
+
+pub use csr::Csr;
+pub use moments::Moments;
+pub use rows::{RowReader, Rows};
+pub use weights::SampleWeights;
+
+pub(crate) use columns::Columns;
+pub(crate) use passes::{Pass, Scores, Standardized, Tails};
+pub(crate) use prepared::{Prepared, unit_rows};
+pub(crate) use standardization::Standardization;
+
+use crate::error::{Error, Result};
+use crate::scalar::Scalar;
+use ndarray::{Array2, ArrayView2};
+
+/// What to do with missing entries (NaN is the mark).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Missing {
+    /// Refuse, naming the cell.
+    #[default]
+    Error,
+}
+
+/// A table of `n` samples (rows) and `d` features (columns), borrowed from wherever it lives.
+///
+/// ```
+/// use eigenlens::{Dataset, SampleWeights};
+/// let x = ndarray::array![[1.0, 2.0], [3.0, 4.0], [5.0, 7.0]];
+/// let data = Dataset::dense(x.view())
+///     .with_feature_names(["height", "width"])?
+///     .with_weights(SampleWeights::frequency([1.0, 2.0, 1.0]));
+/// assert_eq!(data.n_features(), 2);
+/// # Ok::<(), eigenlens::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Dataset<'a, T: Scalar> {
+    source: Source<'a, T>,
+    names: Option<Vec<String>>,
+    weights: Option<SampleWeights>,
+    missing: Missing,
+}
+
+/// Where the entries are.
+#[derive(Clone)]
+pub(crate) enum Source<'a, T: Scalar> {
+    Dense(ArrayView2<'a, T>),
+    Sparse(&'a Csr<T>),
+    Streamed(&'a dyn Rows<T>),
+}
+
+impl<'a, T: Scalar> Dataset<'a, T> {
+    /// A matrix in memory (n × d), of any layout; it is read where it is.
+    pub fn dense(rows: ArrayView2<'a, T>) -> Self {
+        Self::from_source(Source::Dense(rows))
+    }
+
+    /// A sparse matrix in memory; it stays sparse.
+    pub fn sparse(rows: &'a Csr<T>) -> Self {
+        Self::from_source(Source::Sparse(rows))
+    }
+
+    /// Rows that are read in blocks, as often as needed.
+    pub fn streamed(rows: &'a dyn Rows<T>) -> Self {
+        Self::from_source(Source::Streamed(rows))
+    }
+
+    fn from_source(source: Source<'a, T>) -> Self {
+        Dataset { source, names: None, weights: None, missing: Missing::Error }
+    }
+
+    /// Names the features.
+    pub fn with_feature_names<S: Into<String>>(
+        mut self,
+        names: impl IntoIterator<Item = S>,
+    ) -> Result<Self> {
+        let names: Vec<String> = names.into_iter().map(Into::into).collect();
+        if names.len() != self.n_features() {
+            return Err(Error::Shape {
+                what: "the list of feature names",
+                found: format!("{} names", names.len()),
+                expected: format!("one for each of {} features", self.n_features()),
+            });
+        }
+        self.names = Some(names);
+        Ok(self)
+    }
+
+    /// Weighs the samples; checked when the data are used.
+    pub fn with_weights(mut self, weights: SampleWeights) -> Self {
+        self.weights = Some(weights);
+        self
+    }
+
+    /// Says what to do with missing entries.
+    pub fn with_missing(mut self, missing: Missing) -> Self {
+        self.missing = missing;
+        self
+    }
+
+    /// The number of features, d.
+    pub fn n_features(&self) -> usize {
+        match &self.source {
+            Source::Dense(x) => x.ncols(),
+            Source::Sparse(x) => x.n_columns(),
+            Source::Streamed(x) => x.n_features(),
+        }
+    }
+
+    /// The number of samples, n, where it is known before reading.
+    pub fn n_samples(&self) -> Option<usize> {
+        match &self.source {
+            Source::Dense(x) => Some(x.nrows()),
+            Source::Sparse(x) => Some(x.n_rows()),
+            Source::Streamed(x) => x.n_samples(),
+        }
+    }
+
+    /// The features' names, where they have any.
+    pub fn feature_names(&self) -> Option<&[String]> {
+        self.names.as_deref()
+    }
+
+    /// The samples' weights, where they have any.
+    pub fn weights(&self) -> Option<&SampleWeights> {
+        self.weights.as_ref()
+    }
+
+    /// What is done with missing entries.
+    pub fn missing(&self) -> Missing {
+        self.missing
+    }
+
+    /// The same data set, borrowed for as long as this one is.
+    pub(crate) fn reborrow(&self) -> Dataset<'_, T> {
+        let source = match &self.source {
+            Source::Dense(x) => Source::Dense(x.view()),
+            Source::Sparse(x) => Source::Sparse(x),
+            Source::Streamed(x) => Source::Streamed(*x),
+        };
+        let (names, weights) = (self.names.clone(), self.weights.clone());
+        Dataset { source, names, weights, missing: self.missing }
+    }
+
+    pub(crate) fn source(&self) -> &Source<'a, T> {
+        &self.source
+    }
+
+    /// Stored entries where sparse, and whether sparse or streamed.
+    pub(crate) fn storage(&self) -> (Option<usize>, bool, bool) {
+        match &self.source {
+            Source::Dense(_) => (None, false, false),
+            Source::Sparse(x) => (Some(x.n_stored()), true, false),
+            Source::Streamed(_) => (None, false, true),
+        }
+    }
+
+    /// At most a few million entries of evenly spaced rows, and the number of all rows, for rules
+    /// that look at data; `None` for weighted data, whose rows are not alike.
+    pub(crate) fn sample_rows(&self) -> Result<Option<(Array2<f64>, usize)>> {
+        const ENTRIES: usize = 4_000_000;
+        if self.weights.is_some() {
+            return Ok(None);
+        }
+        let d = self.n_features();
+        let n = match self.n_samples() {
+            Some(n) => n,
+            None => Prepared::new(self)?.for_each_slab(unit_rows(d), |_| Ok(()))?,
+        };
+        let step = n.div_ceil((ENTRIES / d.max(1)).max(2)).max(1);
+        let mut rows = Vec::with_capacity(n / step * d);
+        Prepared::new(self)?.for_each_slab(unit_rows(d), |slab| {
+            let mut scratch = Vec::new();
+            for i in (0..slab.rows).filter(|i| (slab.first + i) % step == 0) {
+                let block = slab.block(i, i + 1, &mut scratch);
+                rows.extend(block.row(0).iter().map(|v| v.to_f64()));
+            }
+            Ok(())
+        })?;
+        let matrix = Array2::from_shape_vec((rows.len() / d, d), rows)
+            .map_err(|e| Error::Internal(e.to_string()))?;
+        Ok(Some((matrix, n)))
+    }
+
+    /// A feature's name, or its number in words.
+    pub(crate) fn column_name(&self, column: usize) -> String {
+        match self.names.as_ref().and_then(|names| names.get(column)) {
+            Some(name) => format!("`{name}`"),
+            None => format!("{column}"),
+        }
+    }
+
+    /// The error for a bad entry.
+    pub(crate) fn bad_entry(&self, row: usize, column: usize, value: f64) -> Error {
+        let name = self.names.as_ref().and_then(|names| names.get(column)).cloned();
+        if value.is_nan() {
+            Error::MissingValue { row, column, name }
+        } else {
+            Error::Infinite { row, column, name, value }
+        }
+    }
+}
+
+impl<'a, T: Scalar> From<ArrayView2<'a, T>> for Dataset<'a, T> {
+    fn from(rows: ArrayView2<'a, T>) -> Self {
+        Dataset::dense(rows)
+    }
+}
+
+impl<'a, T: Scalar> From<&'a Array2<T>> for Dataset<'a, T> {
+    fn from(rows: &'a Array2<T>) -> Self {
+        Dataset::dense(rows.view())
+    }
+}
+
+impl<'a, T: Scalar> From<&'a Csr<T>> for Dataset<'a, T> {
+    fn from(rows: &'a Csr<T>) -> Self {
+        Dataset::sparse(rows)
+    }
+}

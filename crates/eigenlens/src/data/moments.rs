@@ -1,0 +1,397 @@
+//! Count, mean and scatter in one pass: all that covariance PCA needs to know of the data.
+
+use super::columns::{Columns, block_mean, check_finite, rescale, two_sum};
+use super::prepared::{BLOCK, Block, Prepared, Slab, slab_rows, unit_rows};
+use super::{Dataset, moments_bytes as bytes};
+use crate::error::{Error, Result};
+use crate::linalg::dense::power_of_two;
+use crate::linalg::scatter::{PANEL, add_tile_row, mirror, packed_len};
+use crate::linalg::simd::vectorized;
+use crate::linalg::{gemm, pool};
+use crate::scalar::Scalar;
+use crate::wishes::Options;
+use ndarray::Array2;
+use rayon::prelude::*;
+
+/// Up to this many features each unit of rows has a scatter matrix of its own; beyond it the rows
+/// go in order into output tiles of the one matrix, so that memory stays d × d.
+const SMALL: usize = 336;
+
+/// Units of rows in flight.
+const UNITS: usize = 32;
+
+/// Count, mean and scatter `Σ w (x − mean)(x − mean)ᵀ` of a data set.
+///
+/// Moments of parts merge to the moments of the whole, and can be taken out again; their bytes can
+/// be moved between machines.
+///
+/// ```
+/// use eigenlens::{Dataset, Moments, Options};
+/// let x = ndarray::array![[1.0, 2.0], [3.0, 5.0], [4.0, 4.0], [8.0, 1.0]];
+/// let whole = Moments::of(&Dataset::from(&x), &Options::default())?;
+/// let top = Moments::of(&Dataset::dense(x.slice(ndarray::s![..2, ..])), &Options::default())?;
+/// let mut both = Moments::of(&Dataset::dense(x.slice(ndarray::s![2.., ..])), &Options::default())?;
+/// both.merge(&Moments::from_bytes(&top.to_bytes())?)?;
+/// assert_eq!(both.n_samples(), 4.0);
+/// assert!((both.covariance()[[0, 1]] - whole.covariance()[[0, 1]]).abs() < 1e-14);
+/// # Ok::<(), eigenlens::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moments {
+    /// In units of 2ᵉ per column; `squares` is the diagonal of `scatter`.
+    pub(crate) columns: Columns,
+    pub(crate) exponents: Vec<i32>,
+    /// d × d, symmetric, in units of 2ᵉ per column.
+    pub(crate) scatter: Array2<f64>,
+}
+
+impl Moments {
+    /// The moments of a data set, in one pass.
+    pub fn of<T: Scalar>(data: &Dataset<T>, options: &Options) -> Result<Moments> {
+        options.check()?;
+        pool::run(options.threads, || Moments::of_prepared(&mut Prepared::new(data)?))?
+    }
+
+    /// The moments of no samples at all.
+    pub fn empty(n_features: usize) -> Moments {
+        Moments {
+            columns: Columns::zero(n_features),
+            exponents: vec![0; n_features],
+            scatter: Array2::zeros((n_features, n_features)),
+        }
+    }
+
+    pub(crate) fn of_prepared<T: Scalar>(prepared: &mut Prepared<T>) -> Result<Moments> {
+        let moments = one_pass(prepared)?;
+        if rescale(prepared, &moments.columns)? {
+            drop(moments);
+            return one_pass(prepared);
+        }
+        Ok(moments)
+    }
+
+    /// The number of features, d.
+    pub fn n_features(&self) -> usize {
+        self.columns.mean.len()
+    }
+
+    /// The number of samples, or Σw.
+    pub fn n_samples(&self) -> f64 {
+        self.columns.weight
+    }
+
+    /// The mean (d).
+    pub fn mean(&self) -> Vec<f64> {
+        self.columns.mean.iter().zip(&self.exponents).map(|(m, &e)| m * power_of_two(e)).collect()
+    }
+
+    /// The covariance (d × d), divisor n − 1.
+    pub fn covariance(&self) -> Array2<f64> {
+        let divisor = self.columns.weight - 1.0;
+        Array2::from_shape_fn(self.scatter.dim(), |(i, j)| {
+            let scale = power_of_two(self.exponents[i]);
+            self.scatter[[i, j]] / divisor * scale * power_of_two(self.exponents[j])
+        })
+    }
+
+    /// Adds the samples of `other`.
+    pub fn merge(&mut self, other: &Moments) -> Result<()> {
+        self.combine(other, 1.0)
+    }
+
+    /// Takes the samples of `other` out again. They must have been in.
+    pub fn subtract(&mut self, other: &Moments) -> Result<()> {
+        if other.columns.weight > self.columns.weight {
+            return Err(Error::Shape {
+                what: "the moments to subtract",
+                found: format!("{} samples", other.columns.weight),
+                expected: format!("at most {}", self.columns.weight),
+            });
+        }
+        self.combine(other, -1.0)
+    }
+
+    /// A versioned, checksummed byte form.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        bytes::write(self)
+    }
+
+    /// Reads [`Moments::to_bytes`] back; every number is checked.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Moments> {
+        bytes::read(bytes)
+    }
+
+    /// Chan, Golub & LeVeque's update, for `sign` samples of `other`.
+    fn combine(&mut self, other: &Moments, sign: f64) -> Result<()> {
+        if other.n_features() != self.n_features() {
+            return Err(Error::Shape {
+                what: "the other moments",
+                found: format!("{} features", other.n_features()),
+                expected: format!("{}", self.n_features()),
+            });
+        }
+        if other.columns.weight == 0.0 {
+            return Ok(());
+        }
+        if self.columns.weight == 0.0 {
+            *self = other.clone();
+            return Ok(());
+        }
+        let weight = self.columns.weight + sign * other.columns.weight;
+        if weight <= 0.0 {
+            *self = Moments::empty(self.n_features());
+            return Ok(());
+        }
+        self.raise_exponents(&other.exponents);
+        let d = self.n_features();
+        let factor = sign * other.columns.weight * self.columns.weight / weight;
+        let back: Vec<f64> =
+            (0..d).map(|f| power_of_two(other.exponents[f] - self.exponents[f])).collect();
+        let difference: Vec<f64> = (0..d)
+            .map(|f| {
+                let (mine, theirs) = (&self.columns, &other.columns);
+                (theirs.mean[f] * back[f] - mine.mean[f]) + (theirs.low[f] * back[f] - mine.low[f])
+            })
+            .collect();
+        for i in 0..d {
+            for j in 0..d {
+                let theirs = other.scatter[[i, j]] * back[i] * back[j];
+                self.scatter[[i, j]] += sign * theirs + factor * difference[i] * difference[j];
+            }
+            // What was in cannot leave less than nothing.
+            self.scatter[[i, i]] = self.scatter[[i, i]].max(0.0);
+            self.columns.squares[i] = self.scatter[[i, i]];
+            let step = sign * difference[i] * other.columns.weight / weight;
+            (self.columns.mean[i], self.columns.low[i]) =
+                two_sum(self.columns.mean[i], self.columns.low[i] + step);
+        }
+        self.columns.weight = weight;
+        let rows = other.columns.rows;
+        self.columns.rows = if sign > 0.0 { self.columns.rows + rows } else { self.columns.rows.saturating_sub(rows) };
+        Ok(())
+    }
+
+    /// Moves to the larger of both exponents, column by column: exact but for underflow.
+    fn raise_exponents(&mut self, other: &[i32]) {
+        if self.exponents == other {
+            return;
+        }
+        let d = self.n_features();
+        let down: Vec<f64> = self
+            .exponents
+            .iter()
+            .zip(other)
+            .map(|(&mine, &theirs)| power_of_two(mine - mine.max(theirs)))
+            .collect();
+        for i in 0..d {
+            for j in 0..d {
+                self.scatter[[i, j]] *= down[i] * down[j];
+            }
+            self.columns.squares[i] = self.scatter[[i, i]];
+            self.columns.mean[i] *= down[i];
+            self.columns.low[i] *= down[i];
+            self.exponents[i] = self.exponents[i].max(other[i]);
+        }
+    }
+}
+
+fn one_pass<T: Scalar>(prepared: &Prepared<T>) -> Result<Moments> {
+    let d = prepared.data.n_features();
+    let mut total = Columns::zero(d);
+    let mut scatter = Array2::<f64>::zeros((d, d));
+    let small = d <= SMALL;
+    let mut packed = Vec::new();
+    prepared.for_each_slab(slab_rows(d, if small { UNITS } else { 4 }), |slab| {
+        if small {
+            scatter_by_units(prepared, &slab, &mut total, &mut scatter)
+        } else {
+            scatter_by_tiles(prepared, &slab, &mut packed, &mut total, &mut scatter)
+        }
+    })?;
+    let mut columns = total.check_rows()?;
+    mirror(&mut scatter);
+    columns.squares = scatter.diag().to_vec();
+    let exponents = prepared.exponents().map_or_else(|| vec![0; d], <[i32]>::to_vec);
+    Ok(Moments { columns, exponents, scatter })
+}
+
+/// Each unit's scatter is a matrix of its own, added in order.
+fn scatter_by_units<T: Scalar>(
+    prepared: &Prepared<T>,
+    slab: &Slab<T>,
+    total: &mut Columns,
+    scatter: &mut Array2<f64>,
+) -> Result<()> {
+    let d = slab.n_features;
+    let unit = unit_rows(d);
+    let starts: Vec<usize> = (0..slab.rows).step_by(unit).collect();
+    let parts: Vec<Result<(Columns, Vec<f64>)>> = starts
+        .par_iter()
+        .map_init(
+            || (Vec::new(), Vec::new()),
+            |(scratch, packed), &start| {
+                let end = (start + unit).min(slab.rows);
+                let mut c = vec![0.0; d * d];
+                let mut means = Vec::new();
+                for at in (start..end).step_by(BLOCK) {
+                    let block = slab.block(at, (at + BLOCK).min(end), scratch);
+                    let columns = block_mean(&block);
+                    check_finite(prepared, &block, &columns)?;
+                    packed.resize(packed_len(d, block.rows), T::default());
+                    pack(&block, &columns, packed);
+                    for (panel, rows) in c.chunks_mut(PANEL * d).enumerate() {
+                        add_tile_row(packed, block.rows, d, panel, rows);
+                    }
+                    means.push(columns);
+                }
+                let (columns, rows) = between_blocks(&means);
+                let between = Extra::new(&rows);
+                for (panel, rows) in c.chunks_mut(PANEL * d).enumerate() {
+                    add_tile_row(&between.packed, between.rows, d, panel, rows);
+                }
+                Ok((columns, c))
+            },
+        )
+        .collect();
+    for part in parts {
+        let (columns, c) = part?;
+        let row = merging_row(total, &columns);
+        for (i, (out, part)) in scatter.rows_mut().into_iter().zip(c.chunks_exact(d)).enumerate() {
+            let out = &mut out.into_slice().unwrap_or_default()[..=i];
+            for ((o, &p), &r) in out.iter_mut().zip(part).zip(&row) {
+                *o += p + row[i] * r;
+            }
+        }
+        total.merge(&columns);
+    }
+    Ok(())
+}
+
+/// All blocks are packed, then tiles of the one matrix take them in order.
+fn scatter_by_tiles<T: Scalar>(
+    prepared: &Prepared<T>,
+    slab: &Slab<T>,
+    packed: &mut Vec<T>,
+    total: &mut Columns,
+    scatter: &mut Array2<f64>,
+) -> Result<()> {
+    let d = slab.n_features;
+    let starts: Vec<usize> = (0..slab.rows).step_by(BLOCK).collect();
+    let length = packed_len(d, BLOCK);
+    packed.resize(length * starts.len(), T::default());
+    let blocks: Vec<Result<Columns>> = packed
+        .par_chunks_mut(length)
+        .zip(&starts)
+        .map_init(Vec::new, |scratch, (packed, &start)| {
+            let block = slab.block(start, (start + BLOCK).min(slab.rows), scratch);
+            let columns = block_mean(&block);
+            check_finite(prepared, &block, &columns)?;
+            pack(&block, &columns, packed);
+            Ok(columns)
+        })
+        .collect();
+    // Blocks of one unit, and the unit with what came before, differ in their means too.
+    let mut blocks = blocks.into_iter().collect::<Result<Vec<_>>>()?.into_iter().peekable();
+    let mut extras = Vec::new();
+    while blocks.peek().is_some() {
+        let unit: Vec<Columns> = blocks.by_ref().take(unit_rows(d) / BLOCK).collect();
+        let (columns, mut rows) = between_blocks(&unit);
+        rows.push(merging_row(total, &columns));
+        total.merge(&columns);
+        extras.push(Extra::new(&rows));
+    }
+    let per_unit = unit_rows(d) / BLOCK;
+    gemm::slice_mut(scatter).par_chunks_mut(PANEL * d).enumerate().rev().for_each(|(panel, rows)| {
+        for (u, extra) in extras.iter().enumerate() {
+            for b in u * per_unit..((u + 1) * per_unit).min(starts.len()) {
+                let depth = BLOCK.min(slab.rows - starts[b]);
+                add_tile_row(&packed[b * length..], depth, d, panel, rows);
+            }
+            add_tile_row(&extra.packed, extra.rows, d, panel, rows);
+        }
+    });
+    Ok(())
+}
+
+/// A block's rows less its mean, times √w, in panels of [`PANEL`] columns padded with zeros.
+fn pack<T: Scalar>(block: &Block<T>, columns: &Columns, packed: &mut [T]) {
+    let d = block.n_features;
+    // In the element type: a float32 entry less a nearby float32 number is exact.
+    let high: Vec<T> = columns.mean.iter().map(|&m| T::from_f64(m)).collect();
+    let low: Vec<T> = (columns.mean.iter().zip(&columns.low).zip(&high))
+        .map(|((&m, &l), h)| T::from_f64((m - h.to_f64()) + l))
+        .collect();
+    let length = block.rows * PANEL;
+    vectorized(
+        #[inline(always)]
+        || {
+            for (panel, out) in packed.chunks_exact_mut(length).enumerate() {
+                let first = panel * PANEL;
+                if first >= d {
+                    break;
+                }
+                let width = PANEL.min(d - first);
+                let (high, low) = (&high[first..first + width], &low[first..first + width]);
+                for (i, line) in out.chunks_exact_mut(PANEL).enumerate() {
+                    let x = &block.row(i)[first..first + width];
+                    let (line, pad) = line.split_at_mut(width);
+                    for f in 0..width {
+                        line[f] = (x[f] - high[f]) - low[f];
+                    }
+                    if let Some(counts) = block.counts {
+                        let root = T::from_f64(counts[i].sqrt());
+                        for v in line {
+                            *v = *v * root;
+                        }
+                    }
+                    pad.fill(T::default());
+                }
+            }
+        },
+    );
+}
+
+/// Rows that carry the scatter of means, packed like data.
+struct Extra {
+    packed: Vec<f64>,
+    rows: usize,
+}
+
+impl Extra {
+    fn new(rows: &[Vec<f64>]) -> Extra {
+        let d = rows.first().map_or(0, Vec::len);
+        let mut packed = vec![0.0; packed_len(d, rows.len())];
+        for (i, row) in rows.iter().enumerate() {
+            for (f, &v) in row.iter().enumerate() {
+                packed[(f / PANEL) * rows.len() * PANEL + i * PANEL + f % PANEL] = v;
+            }
+        }
+        Extra { packed, rows: rows.len() }
+    }
+}
+
+/// Merges blocks; the rows whose scatter is the one between their means.
+fn between_blocks(blocks: &[Columns]) -> (Columns, Vec<Vec<f64>>) {
+    let d = blocks.first().map_or(0, |b| b.mean.len());
+    let mut total = Columns::zero(d);
+    let rows: Vec<Vec<f64>> = blocks
+        .iter()
+        .map(|block| {
+            let row = merging_row(&total, block);
+            total.merge(block);
+            row
+        })
+        .collect();
+    (total, rows)
+}
+
+/// The one row `√(n_a n_b / (n_a + n_b)) (m_b − m_a)` whose square is what merging adds (Chan).
+fn merging_row(total: &Columns, part: &Columns) -> Vec<f64> {
+    if total.weight == 0.0 || part.weight == 0.0 {
+        return vec![0.0; part.mean.len()];
+    }
+    let factor = (total.weight * part.weight / (total.weight + part.weight)).sqrt();
+    (0..part.mean.len())
+        .map(|f| factor * ((part.mean[f] - total.mean[f]) + (part.low[f] - total.low[f])))
+        .collect()
+}

@@ -1,0 +1,315 @@
+//! Data ready for passes: weights resolved, columns prescaled where their squares would not be
+//! numbers, and rows cut into a fixed grid, whatever blocks the reader lends.
+
+use super::{Dataset, Source};
+use crate::error::{Error, Result};
+use crate::linalg::dense::power_of_two;
+use crate::linalg::gemm::rows_of;
+use crate::scalar::Scalar;
+use ndarray::{Array2, ArrayView2, s};
+
+/// Rows centred and multiplied together; few enough that float32 products may be summed in float32.
+pub(crate) const BLOCK: usize = 128;
+
+/// Rows whose partial result is one term of the sum over samples: the grid that makes every answer
+/// independent of threads and of the reader's blocks.
+pub(crate) fn unit_rows(n_features: usize) -> usize {
+    ((1 << 20) / n_features.max(1) / BLOCK * BLOCK).clamp(BLOCK, 4 * BLOCK)
+}
+
+/// Rows handed to one parallel step, when `units` partial results may be held at once.
+pub(crate) fn slab_rows(n_features: usize, units: usize) -> usize {
+    unit_rows(n_features) * units.max(1)
+}
+
+/// A data set with its weights as counts and its columns' powers of two.
+pub(crate) struct Prepared<'a, T: Scalar> {
+    pub data: Dataset<'a, T>,
+    counts: Option<Vec<f64>>,
+    exponents: Option<Vec<i32>>,
+    prescale: Option<Vec<T>>,
+}
+
+impl<'a, T: Scalar> Prepared<'a, T> {
+    /// Checks what can be checked before any row is read.
+    pub fn new(data: &'a Dataset<'_, T>) -> Result<Self> {
+        if data.n_features() == 0 {
+            return Err(Error::NoColumns);
+        }
+        let rows = data.n_samples();
+        if rows == Some(0) {
+            return Err(Error::NoRows);
+        }
+        let counts = data.weights().map(|w| w.counts()).transpose()?;
+        if let (Some(counts), Some(rows)) = (&counts, rows) {
+            check_weight_count(counts.len(), rows)?;
+        }
+        Ok(Prepared { data: data.reborrow(), counts, exponents: None, prescale: None })
+    }
+
+    /// The same rows without weights, as new samples are seen.
+    pub fn unweighted(data: &'a Dataset<'_, T>, exponents: Option<Vec<i32>>) -> Result<Self> {
+        if data.n_features() == 0 {
+            return Err(Error::NoColumns);
+        }
+        let data = data.reborrow();
+        let mut prepared = Prepared { data, counts: None, exponents: None, prescale: None };
+        if let Some(exponents) = exponents {
+            prepared.set_exponents(exponents);
+        }
+        Ok(prepared)
+    }
+
+    /// Multiplies column f by 2⁻ᵉ from now on, wherever it is read.
+    pub fn set_exponents(&mut self, exponents: Vec<i32>) {
+        self.prescale = Some(exponents.iter().map(|&e| T::from_f64(power_of_two(-e))).collect());
+        self.exponents = Some(exponents);
+    }
+
+    /// The columns' exponents, where any is not 0.
+    pub fn exponents(&self) -> Option<&[i32]> {
+        self.exponents.as_deref()
+    }
+
+    /// 2⁻ᵉ of each column, where any is not 1.
+    pub fn prescale(&self) -> Option<&[T]> {
+        self.prescale.as_deref()
+    }
+
+    /// The weights as counts, where there are any.
+    pub fn counts(&self) -> Option<&[f64]> {
+        self.counts.as_deref()
+    }
+
+    /// Whether the rows are a sparse matrix.
+    pub fn is_sparse(&self) -> bool {
+        matches!(self.data.source(), Source::Sparse(_))
+    }
+
+    /// Calls `visit` with all rows in order, at most `slab` at a time; each time a whole number of
+    /// units, but for the last. Returns the number of rows.
+    ///
+    /// What `visit` computes must be combined unit by unit: where slabs begin and end depends on
+    /// the reader.
+    pub fn for_each_slab(
+        &self,
+        slab: usize,
+        mut visit: impl FnMut(Slab<'_, T>) -> Result<()>,
+    ) -> Result<usize> {
+        let n_features = self.data.n_features();
+        let unit = unit_rows(n_features);
+        let total = match self.data.source() {
+            Source::Dense(x) => {
+                for first in (0..x.nrows()).step_by(slab) {
+                    let rows = slab.min(x.nrows() - first);
+                    let part = x.slice(s![first..first + rows, ..]);
+                    visit(self.slab(first, rows, Body::Dense(part))?)?;
+                }
+                x.nrows()
+            }
+            Source::Sparse(x) => {
+                for first in (0..x.n_rows()).step_by(slab) {
+                    let rows = slab.min(x.n_rows() - first);
+                    visit(self.slab(first, rows, Body::Sparse(x))?)?;
+                }
+                x.n_rows()
+            }
+            Source::Streamed(rows) => {
+                let mut reader = rows.open()?;
+                // Rows that do not fill a unit yet wait here; whole units are used where they lie.
+                let mut waiting = Array2::<T>::default((0, 0));
+                let mut filled = 0;
+                let mut first = 0;
+                while let Some(lent) = reader.next_rows(slab)? {
+                    if lent.ncols() != n_features {
+                        return Err(Error::Shape {
+                            what: "a block of rows",
+                            found: format!("{} columns", lent.ncols()),
+                            expected: format!("{n_features}"),
+                        });
+                    }
+                    let mut used = 0;
+                    if filled > 0 {
+                        used = (unit - filled).min(lent.nrows());
+                        waiting.slice_mut(s![filled..filled + used, ..]).assign(&lent.slice(s![..used, ..]));
+                        filled += used;
+                        if filled == unit {
+                            visit(self.slab(first, unit, Body::Dense(waiting.view()))?)?;
+                            first += unit;
+                            filled = 0;
+                        }
+                    }
+                    while lent.nrows() - used >= unit {
+                        let rows = ((lent.nrows() - used) / unit * unit).min(slab);
+                        let part = lent.slice(s![used..used + rows, ..]);
+                        visit(self.slab(first, rows, Body::Dense(part))?)?;
+                        first += rows;
+                        used += rows;
+                    }
+                    let rest = lent.nrows() - used;
+                    if rest > 0 {
+                        if waiting.is_empty() {
+                            waiting = Array2::default((unit, n_features));
+                        }
+                        waiting.slice_mut(s![filled..filled + rest, ..]).assign(&lent.slice(s![used.., ..]));
+                        filled += rest;
+                    }
+                }
+                if filled > 0 {
+                    let part = waiting.slice(s![..filled, ..]);
+                    visit(self.slab(first, filled, Body::Dense(part))?)?;
+                }
+                first + filled
+            }
+        };
+        if total == 0 {
+            return Err(Error::NoRows);
+        }
+        if let Some(counts) = &self.counts {
+            check_weight_count(counts.len(), total)?;
+        }
+        Ok(total)
+    }
+}
+
+impl<T: Scalar> Prepared<'_, T> {
+    fn slab<'s>(&'s self, first: usize, rows: usize, body: Body<'s, T>) -> Result<Slab<'s, T>> {
+        let counts = match &self.counts {
+            None => None,
+            Some(counts) => Some(counts.get(first..first + rows).ok_or_else(|| {
+                wrong_weight_count(counts.len(), format!("at least {}", first + rows))
+            })?),
+        };
+        let n_features = self.data.n_features();
+        Ok(Slab { first, rows, n_features, body, counts, prescale: self.prescale.as_deref() })
+    }
+}
+
+fn check_weight_count(weights: usize, rows: usize) -> Result<()> {
+    if weights == rows { Ok(()) } else { Err(wrong_weight_count(weights, rows.to_string())) }
+}
+
+fn wrong_weight_count(weights: usize, expected: String) -> Error {
+    Error::Shape { what: "the list of weights", found: format!("{weights} weights"), expected }
+}
+
+/// Consecutive rows.
+pub(crate) struct Slab<'s, T: Scalar> {
+    /// Number of the first row.
+    pub first: usize,
+    pub rows: usize,
+    pub n_features: usize,
+    body: Body<'s, T>,
+    counts: Option<&'s [f64]>,
+    prescale: Option<&'s [T]>,
+}
+
+enum Body<'s, T: Scalar> {
+    Dense(ArrayView2<'s, T>),
+    Sparse(&'s super::Csr<T>),
+}
+
+impl<T: Scalar> Slab<'_, T> {
+    /// Rows `start..end` of the slab, row by row in memory: where they lie if they lie so, otherwise
+    /// copied to `scratch` (a block at a time: never the data).
+    pub fn block<'b>(&'b self, start: usize, end: usize, scratch: &'b mut Vec<T>) -> Block<'b, T> {
+        let d = self.n_features;
+        let counts = self.counts.map(|c| &c[start..end]);
+        let first = self.first + start;
+        if let (Body::Dense(x), None) = (&self.body, self.prescale) {
+            let part = x.slice_move_rows(start, end);
+            if (d == 1 || part.strides()[1] == 1) && (part.nrows() == 1 || part.strides()[0] > 0) {
+                let (data, stride) = rows_of(&part);
+                return Block { first, data, stride, rows: end - start, n_features: d, counts };
+            }
+        }
+        self.copy_rows(start, end, scratch);
+        if let Some(prescale) = self.prescale {
+            for row in scratch.chunks_exact_mut(d) {
+                for (x, &p) in row.iter_mut().zip(prescale) {
+                    *x = *x * p;
+                }
+            }
+        }
+        Block { first, data: scratch, stride: d, rows: end - start, n_features: d, counts }
+    }
+
+    fn copy_rows(&self, start: usize, end: usize, scratch: &mut Vec<T>) {
+        let d = self.n_features;
+        scratch.clear();
+        scratch.resize((end - start) * d, T::default());
+        match &self.body {
+            Body::Dense(x) => {
+                // Column by column where columns are contiguous; whichever way, the same numbers.
+                let part = x.slice_move_rows(start, end);
+                if part.strides()[0].unsigned_abs() <= part.strides()[1].unsigned_abs() {
+                    for (f, column) in part.columns().into_iter().enumerate() {
+                        for (i, &v) in column.iter().enumerate() {
+                            scratch[i * d + f] = v;
+                        }
+                    }
+                } else {
+                    for (row, out) in part.rows().into_iter().zip(scratch.chunks_exact_mut(d)) {
+                        for (o, &v) in out.iter_mut().zip(row) {
+                            *o = v;
+                        }
+                    }
+                }
+            }
+            Body::Sparse(x) => {
+                for (row, out) in (self.first + start..self.first + end).zip(scratch.chunks_exact_mut(d)) {
+                    let (columns, values) = x.row(row);
+                    for (&f, &v) in columns.iter().zip(values) {
+                        out[f as usize] = out[f as usize] + v;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A view of some rows that lives as long as the data.
+trait SliceRows<'a, T> {
+    fn slice_move_rows(&self, start: usize, end: usize) -> ArrayView2<'a, T>;
+}
+
+impl<'a, T> SliceRows<'a, T> for ArrayView2<'a, T> {
+    fn slice_move_rows(&self, start: usize, end: usize) -> ArrayView2<'a, T> {
+        self.clone().slice_move(s![start..end, ..])
+    }
+}
+
+/// A few rows, each contiguous, already prescaled.
+pub(crate) struct Block<'b, T: Scalar> {
+    /// Number of the first row in the data.
+    pub first: usize,
+    data: &'b [T],
+    stride: usize,
+    pub rows: usize,
+    pub n_features: usize,
+    /// The rows' weights.
+    pub counts: Option<&'b [f64]>,
+}
+
+impl<T: Scalar> Block<'_, T> {
+    /// One row.
+    #[inline(always)]
+    pub fn row(&self, i: usize) -> &[T] {
+        &self.data[i * self.stride..i * self.stride + self.n_features]
+    }
+
+    /// The weight of one row.
+    #[inline(always)]
+    pub fn count(&self, i: usize) -> f64 {
+        self.counts.map_or(1.0, |c| c[i])
+    }
+
+    /// The first entry that is not finite, as (row, column, value).
+    pub fn find_bad(&self) -> Option<(usize, usize, f64)> {
+        (0..self.rows).find_map(|i| {
+            let row = self.row(i);
+            let f = row.iter().position(|v| !v.to_f64().is_finite())?;
+            Some((self.first + i, f, row[f].to_f64()))
+        })
+    }
+}

@@ -1,0 +1,344 @@
+//! The same passes over sparse rows: centring and scaling are applied to the thin side, so that
+//! only stored entries are touched.
+
+use super::columns::Columns;
+use super::passes::{Pass, Standardized, Tails};
+use super::prepared::Prepared;
+use super::{Csr, Source};
+use crate::error::{Error, Result};
+use crate::linalg::gemm::{rows_of, slice_mut};
+use crate::linalg::scatter::mirror;
+use crate::linalg::simd::vectorized;
+use crate::scalar::Scalar;
+use ndarray::{Array2, ArrayView2};
+use rayon::prelude::*;
+
+/// Pieces of rows, each with an accumulator of its own: fixed, so that sums associate alike.
+const PIECES: usize = 8;
+
+/// Count, mean and squared deviations of each column; zeros that are not stored count too.
+pub(super) fn columns<T: Scalar>(prepared: &Prepared<T>) -> Result<Columns> {
+    let x = matrix(prepared)?;
+    if let Some((row, column, value)) = x.find_bad() {
+        return Err(prepared.data.bad_entry(row, column, value));
+    }
+    let (n, d) = (x.n_rows(), x.n_columns());
+    let count = |i: usize| prepared.counts().map_or(1.0, |c| c[i]);
+    let scale = |f: usize| prepared.prescale().map_or(1.0, |p| p[f].to_f64());
+    let weight: f64 = (0..n).map(count).sum();
+    let rows = (0..n).filter(|&i| count(i) > 0.0).count();
+    let sums = over_pieces(n, d, |range, sums: &mut Vec<f64>| {
+        for i in range {
+            let (columns, values) = x.row(i);
+            for (&f, v) in columns.iter().zip(values) {
+                sums[f as usize] += count(i) * v.to_f64() * scale(f as usize);
+            }
+        }
+    });
+    let mean: Vec<f64> = sums.iter().map(|s| s / weight).collect();
+    // Σ w (x − m)² = Σ_stored w ((x − m)² − m²) + Σw m², with (x − m)² − m² = x (x − 2m).
+    // Entries stored twice would be squared apart: their rows are summed first.
+    let duplicates = (0..n).any(|i| has_duplicates(x.row(i).0));
+    let squares = over_pieces(n, d, |range, squares: &mut Vec<f64>| {
+        let mut merged = Vec::new();
+        for i in range {
+            for (f, v) in entries(x, i, duplicates, &mut merged) {
+                let v = v * scale(f);
+                squares[f] += count(i) * v * (v - 2.0 * mean[f]);
+            }
+        }
+    });
+    let squares = squares
+        .iter()
+        .zip(&mean)
+        .map(|(s, m)| (s + weight * m * m).max(0.0))
+        .collect();
+    Columns { weight, rows, mean, low: vec![0.0; d], squares }.check_rows()
+}
+
+/// Scores and `Xsᵀ W Xs V`; see [`Standardized::pass`].
+pub(super) fn pass<T: Scalar>(
+    data: &Standardized<T>,
+    v: ArrayView2<f64>,
+    wanted: &mut Pass<'_, '_, T>,
+    gram: Option<(usize, &mut Array2<f64>)>,
+) -> Result<usize> {
+    let x = matrix(data.prepared)?;
+    let (n, d, b) = (x.n_rows(), x.n_columns(), v.ncols());
+    let effective = effective_weights(data);
+    // Xs V = X (D V) − 1 (mᵀ D V), with D the columns' weights.
+    let mut right = v.to_owned();
+    let mut offset = vec![0.0; b];
+    for f in 0..d {
+        let mut row = right.row_mut(f);
+        for (o, v) in offset.iter_mut().zip(&row) {
+            *o += (data.by.mean[f] * data.by.weight[f]) * v;
+        }
+        row *= effective[f];
+    }
+    let right = rows_of(&right.view()).0;
+    let scores = &mut wanted.scores;
+    let factors = scores.as_ref().map_or_else(Vec::new, |s| s.factors.clone());
+    let k = factors.len();
+    let mut none: [T; 0] = [];
+    let room: &mut [T] = match scores {
+        Some(s) => s.make_room(n),
+        None => &mut none,
+    };
+    let from = gram.as_ref().map_or(b, |(from, _)| *from);
+    let n_tails = wanted.tails.as_ref().map_or(0, |t| t.squares.len());
+    let piece = n.div_ceil(PIECES).max(1);
+    let mut rooms: Vec<&mut [T]> = if k > 0 {
+        room.chunks_mut(piece * k).collect()
+    } else {
+        std::iter::repeat_with(Default::default).take(n.div_ceil(piece)).collect()
+    };
+    let parts: Vec<(Vec<f64>, Vec<f64>, Tails)> = rooms
+        .par_iter_mut()
+        .enumerate()
+        .map(|(index, room)| {
+            let mut product = vec![0.0; d * (b - from)];
+            let mut sums = vec![0.0; b - from];
+            let mut tails = Tails::new(n_tails);
+            let mut z = vec![0.0; b];
+            for i in index * piece..((index + 1) * piece).min(n) {
+                let (columns, values) = x.row(i);
+                vectorized(
+                    #[inline(always)]
+                    || row_product(columns, values, right, &offset, &mut z),
+                );
+                for (j, &factor) in factors.iter().enumerate() {
+                    room[(i - index * piece) * k + j] = T::from_f64(z[j] * factor);
+                }
+                let w = data.prepared.counts().map_or(1.0, |c| c[i]);
+                tails.add_row(&z, w, i);
+                let z = &mut z[from..];
+                z.iter_mut().for_each(|z| *z *= w);
+                for (s, z) in sums.iter_mut().zip(&*z) {
+                    *s += z;
+                }
+                vectorized(
+                    #[inline(always)]
+                    || row_update(columns, values, z, &mut product),
+                );
+            }
+            (product, sums, tails)
+        })
+        .collect();
+    if let Some(tails) = &mut wanted.tails {
+        parts.iter().for_each(|(_, _, part)| tails.merge(part));
+    }
+    if let Some((_, total)) = gram {
+        let parts = parts.into_iter().map(|(product, sums, _)| (product, sums)).collect();
+        finish_transposed(data, &effective, parts, total);
+    }
+    if let Some(scores) = scores {
+        scores.hand_on()?;
+    }
+    Ok(n)
+}
+
+/// `Xsᵀ Y`.
+pub(super) fn transposed_product<T: Scalar>(
+    data: &Standardized<T>,
+    y: ArrayView2<f64>,
+    total: &mut Array2<f64>,
+) -> Result<()> {
+    let x = matrix(data.prepared)?;
+    let (n, d, b) = (x.n_rows(), x.n_columns(), y.ncols());
+    let (y, stride) = rows_of(&y);
+    let piece = n.div_ceil(PIECES).max(1);
+    let parts: Vec<_> = (0..n.div_ceil(piece))
+        .into_par_iter()
+        .map(|index| {
+            let mut product = vec![0.0; d * b];
+            let mut sums = vec![0.0; b];
+            for i in index * piece..((index + 1) * piece).min(n) {
+                let z = &y[i * stride..i * stride + b];
+                for (s, z) in sums.iter_mut().zip(z) {
+                    *s += z;
+                }
+                let (columns, values) = x.row(i);
+                row_update(columns, values, z, &mut product);
+            }
+            (product, sums)
+        })
+        .collect();
+    finish_transposed(data, &effective_weights(data), parts, total);
+    Ok(())
+}
+
+/// `W^½ Xs Xsᵀ W^½` (n × n).
+pub(super) fn gram_matrix<T: Scalar>(data: &Standardized<T>) -> Result<Array2<f64>> {
+    let x = matrix(data.prepared)?;
+    let (n, d) = (x.n_rows(), x.n_columns());
+    let effective = effective_weights(data);
+    let offset: Vec<f64> = (0..d).map(|f| data.by.mean[f] * data.by.weight[f]).collect();
+    let squared_offset: f64 = offset.iter().map(|o| o * o).sum();
+    let inner = |i: usize| -> f64 {
+        let (columns, values) = x.row(i);
+        columns.iter().zip(values).map(|(&f, v)| v.to_f64() * effective[f as usize] * offset[f as usize]).sum()
+    };
+    let inner: Vec<f64> = (0..n).into_par_iter().map(inner).collect();
+    let root = |i: usize| data.prepared.counts().map_or(1.0, |c| c[i].sqrt());
+    let mut gram = Array2::<f64>::zeros((n, n));
+    slice_mut(&mut gram).par_chunks_mut(n).enumerate().for_each_init(
+        || vec![0.0; d],
+        |dense, (i, out)| {
+            let (columns, values) = x.row(i);
+            for (&f, v) in columns.iter().zip(values) {
+                let w = effective[f as usize];
+                dense[f as usize] += v.to_f64() * w * w;
+            }
+            for (j, out) in out.iter_mut().enumerate().take(i + 1) {
+                let (columns, values) = x.row(j);
+                let product: f64 = columns.iter().zip(values).map(|(&f, v)| v.to_f64() * dense[f as usize]).sum();
+                *out = (product - inner[i] - inner[j] + squared_offset) * root(i) * root(j);
+            }
+            columns.iter().for_each(|&f| dense[f as usize] = 0.0);
+        },
+    );
+    mirror(&mut gram);
+    Ok(gram)
+}
+
+/// Adds the pieces in order and applies the columns' weights and means: `D (Xᵀ Z − m 1ᵀZ)`.
+fn finish_transposed<T: Scalar>(
+    data: &Standardized<T>,
+    effective: &[f64],
+    parts: Vec<(Vec<f64>, Vec<f64>)>,
+    total: &mut Array2<f64>,
+) {
+    let b = total.ncols();
+    let mut sums = vec![0.0; b];
+    for (_, part) in &parts {
+        for (s, p) in sums.iter_mut().zip(part) {
+            *s += p;
+        }
+    }
+    const FEATURES: usize = 1024;
+    slice_mut(total).par_chunks_mut(FEATURES * b).enumerate().for_each(|(range, total)| {
+        let from = range * FEATURES * b;
+        for (part, _) in &parts {
+            for (t, p) in total.iter_mut().zip(&part[from..]) {
+                *t += p;
+            }
+        }
+        for (i, row) in total.chunks_exact_mut(b).enumerate() {
+            let f = range * FEATURES + i;
+            for (t, s) in row.iter_mut().zip(&sums) {
+                *t = effective[f] * *t - data.by.weight[f] * data.by.mean[f] * s;
+            }
+        }
+    });
+}
+
+/// `z = Σ value · right[column] − offset`, eight columns of z at a time in registers.
+#[inline(always)]
+fn row_product<T: Scalar>(columns: &[u32], values: &[T], right: &[f64], offset: &[f64], z: &mut [f64]) {
+    let b = z.len();
+    for from in (0..b).step_by(8) {
+        let mut sums = [0.0; 8];
+        for (&f, v) in columns.iter().zip(values) {
+            let v = v.to_f64();
+            let at = f as usize * b + from;
+            for (s, r) in sums.iter_mut().zip(&right[at..at + 8]) {
+                *s += v * r;
+            }
+        }
+        for j in 0..8 {
+            z[from + j] = sums[j] - offset[from + j];
+        }
+    }
+}
+
+/// `product[column] += value · z`.
+#[inline(always)]
+fn row_update<T: Scalar>(columns: &[u32], values: &[T], z: &[f64], product: &mut [f64]) {
+    let b = z.len();
+    for from in (0..b).step_by(8) {
+        let z: [f64; 8] = std::array::from_fn(|j| z[from + j]);
+        for (&f, v) in columns.iter().zip(values) {
+            let v = v.to_f64();
+            let at = f as usize * b + from;
+            for (p, z) in product[at..at + 8].iter_mut().zip(&z) {
+                *p += v * z;
+            }
+        }
+    }
+}
+
+/// What a stored entry is multiplied by: the column's weight and its power of two.
+fn effective_weights<T: Scalar>(data: &Standardized<T>) -> Vec<f64> {
+    let prescale = data.prepared.prescale();
+    let weights = data.by.weight.iter().enumerate();
+    weights.map(|(f, w)| prescale.map_or(*w, |p| w * p[f].to_f64())).collect()
+}
+
+fn matrix<'p, T: Scalar>(prepared: &'p Prepared<'_, T>) -> Result<&'p Csr<T>> {
+    match prepared.data.source() {
+        Source::Sparse(x) => Ok(x),
+        _ => Err(Error::Unsupported {
+            what: "this route".into(),
+            why: "needs the data in memory",
+            instead: Some(crate::error::Hint::Set { option: "solver", value: "iterative".into() }),
+        }),
+    }
+}
+
+/// Runs `work` on fixed pieces of the rows, each with a zeroed vector of length d, and adds those
+/// in order.
+fn over_pieces(
+    n: usize,
+    d: usize,
+    work: impl Fn(std::ops::Range<usize>, &mut Vec<f64>) + Sync,
+) -> Vec<f64> {
+    let piece = n.div_ceil(PIECES).max(1);
+    let parts: Vec<Vec<f64>> = (0..n.div_ceil(piece))
+        .into_par_iter()
+        .map(|index| {
+            let mut part = vec![0.0; d];
+            work(index * piece..((index + 1) * piece).min(n), &mut part);
+            part
+        })
+        .collect();
+    let mut total = vec![0.0; d];
+    for part in parts {
+        for (t, p) in total.iter_mut().zip(part) {
+            *t += p;
+        }
+    }
+    total
+}
+
+fn has_duplicates(columns: &[u32]) -> bool {
+    if columns.windows(2).all(|w| w[0] < w[1]) {
+        return false;
+    }
+    let mut sorted = columns.to_vec();
+    sorted.sort_unstable();
+    sorted.windows(2).any(|w| w[0] == w[1])
+}
+
+/// The entries of a row; with `merge`, those of one column added up.
+fn entries<'m, T: Scalar>(
+    x: &'m Csr<T>,
+    row: usize,
+    merge: bool,
+    merged: &'m mut Vec<(usize, f64)>,
+) -> impl Iterator<Item = (usize, f64)> + 'm {
+    let (columns, values) = x.row(row);
+    merged.clear();
+    merged.extend(columns.iter().zip(values).map(|(&f, v)| (f as usize, v.to_f64())));
+    if merge {
+        merged.sort_by_key(|e| e.0);
+        merged.dedup_by(|later, first| {
+            let same = later.0 == first.0;
+            if same {
+                first.1 += later.1;
+            }
+            same
+        });
+    }
+    merged.iter().copied()
+}

@@ -1,0 +1,50 @@
+//! Sample weights: counts, or relative.
+
+use crate::error::{Error, Result};
+
+/// How much each sample counts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SampleWeights {
+    values: Vec<f64>,
+    relative: bool,
+}
+
+impl SampleWeights {
+    /// Weight w means "this row counted w times": whole weights give the result of repeated rows,
+    /// and the divisor of variances is Σw − 1.
+    pub fn frequency(weights: impl Into<Vec<f64>>) -> Self {
+        SampleWeights { values: weights.into(), relative: false }
+    }
+
+    /// Only ratios matter: the weights are rescaled to mean 1 over the non-zero ones.
+    pub fn relative(weights: impl Into<Vec<f64>>) -> Self {
+        SampleWeights { values: weights.into(), relative: true }
+    }
+
+    /// The weights as they were given.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// The weights as counts, checked.
+    pub(crate) fn counts(&self) -> Result<Vec<f64>> {
+        if let Some(row) = self.values.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+            return Err(Error::Weight { row, value: self.values[row] });
+        }
+        let used = self.values.iter().filter(|w| **w > 0.0).count();
+        if used < 2 {
+            return Err(Error::TooFewRows { found: used, needed: 2 });
+        }
+        if self.relative {
+            // By the largest first, so that no sum can overflow.
+            let largest = self.values.iter().fold(0.0f64, |m, w| m.max(*w));
+            let mean = self.values.iter().map(|w| w / largest).sum::<f64>() / used as f64;
+            return Ok(self.values.iter().map(|w| w / largest / mean).collect());
+        }
+        let sum: f64 = self.values.iter().sum();
+        if sum <= 1.0 || !sum.is_finite() {
+            return Err(Error::WeightSum { sum });
+        }
+        Ok(self.values.clone())
+    }
+}

@@ -1,0 +1,752 @@
+//! The fit that PCA and latent semantic analysis share: plan, decompose, certify, and, where the
+//! certificate is not good enough, once more on a more careful route.
+
+use crate::data::{Columns, Dataset, Moments, Pass, Prepared, Scores, Standardization, Standardized, Tails};
+use crate::error::{Error, Result, Warning};
+use crate::linalg::dense::power_of_two;
+use crate::linalg::{gemm, pool, random};
+use crate::model::{GramPca, LinearMap, PcaModel, PcaParts};
+use crate::operator::FeatureGram;
+use crate::scalar::Scalar;
+use crate::select::{self, Outcome, Sample, Spectrum};
+use crate::solve::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};
+use crate::solve::plan::{self, Plan, Route, Task};
+use crate::solve::route::{Pairs, Routed};
+use crate::solve::{dense, finish};
+use crate::wishes::{NComponents, Options, Solver};
+use ndarray::{Array2, ArrayView2, Axis, s};
+
+/// What PCA and LSA are asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Fit {
+    pub n_components: NComponents,
+    pub center: bool,
+    pub standardize: bool,
+    pub whiten: bool,
+    pub solver: Solver,
+    pub options: Options,
+}
+
+impl Fit {
+    pub fn new(n_components: NComponents, center: bool) -> Fit {
+        Fit {
+            n_components,
+            center,
+            standardize: false,
+            whiten: false,
+            solver: Solver::Auto,
+            options: Options::default(),
+        }
+    }
+
+    pub fn plan<T: Scalar>(&self, data: &Dataset<T>) -> Result<Plan> {
+        self.check(data)?;
+        plan::plan(&self.task(data))
+    }
+
+    /// Fits, and returns the training scores where they are wanted (else an empty matrix).
+    pub fn run<T: Scalar>(&self, data: &Dataset<T>, want_scores: bool) -> Result<(PcaModel, Array2<T>)> {
+        let plan = self.plan(data)?;
+        pool::run(self.options.threads, || {
+            let first = self.follow(data, &plan, want_scores)?;
+            let Some(why) = self.too_coarse(&first) else { return Ok((first.model, first.scores)) };
+            let Some(careful) = self.next_route(data, plan.route) else {
+                return Ok((first.model, first.scores));
+            };
+            let escalated = Warning::Escalated {
+                from: plan.route.to_string(),
+                to: careful.route.to_string(),
+                why,
+            };
+            drop(first);
+            let mut second = self.follow(data, &careful, want_scores)?;
+            second.model.add_warning(escalated);
+            Ok((second.model, second.scores))
+        })?
+    }
+
+    /// One route from beginning to end.
+    fn follow<T: Scalar>(&self, data: &Dataset<T>, plan: &Plan, want_scores: bool) -> Result<Fitted<T>> {
+        let mut prepared = Prepared::new(data)?;
+        let d = data.n_features();
+        // Step 1: means and variances, and with them the standardisation.
+        let (columns, scatter) = if plan.route == Route::Covariance {
+            let moments = Moments::of_prepared(&mut prepared)?;
+            (moments.columns, Some(moments.scatter))
+        } else {
+            (Columns::of(&mut prepared)?, None)
+        };
+        let by = Standardization::new::<T>(&columns, prepared.exponents(), self.center, self.standardize);
+        let divisor = columns.weight - 1.0;
+        let variances = standardized_variances(&columns, &by, self.center);
+        let total: f64 = variances.iter().sum();
+        // Step 2: the route's matrix or operator.
+        let limit = self.limit(&columns, d)?;
+        let max_rank = max_rank(&columns, &variances, self.center);
+        let standardized = || Standardized { prepared: &prepared, by: &by };
+        let routed = match (plan.route, self.solver) {
+            (Route::Covariance, _) => Routed::Covariance {
+                matrix: covariance(scatter.unwrap_or_default(), &columns, &by, self.center),
+                noise: if T::EPSILON > f64::EPSILON { 2.0 * T::EPSILON } else { 0.0 },
+            },
+            (Route::Dual, _) => Routed::Dual { data: standardized(), gram: standardized().gram_matrix()?, divisor },
+            (Route::Svd, _) => Routed::Svd { data: standardized(), tall: columns.rows >= d, divisor },
+            (Route::Randomized, Solver::Randomized { oversampling, power_iterations: power }) => {
+                let operator = FeatureGram { data: standardized(), divisor };
+                Routed::Randomized { operator, oversampling, power }
+            }
+            _ => Routed::Iterative { operator: FeatureGram { data: standardized(), divisor } },
+        };
+        // Step 3: the pairs.
+        let question = Question { fit: self, limit, max_rank, total, columns: &columns, tolerance: self.tolerance::<T>() };
+        let mut notes = Vec::new();
+        let (k, mut pairs) = question.resolve(&routed, data, &mut notes)?;
+        let useful = pairs.values.iter().take(k.min(max_rank)).filter(|v| **v > pairs.floor).count();
+        let below_floor = useful < k.min(max_rank) && total > 0.0;
+        pairs.values.iter_mut().skip(useful).for_each(|v| *v = 0.0);
+        // Step 4: order, sign, null directions.
+        let tie = T::SIGN_TIE;
+        let (values, mut components) = finish::largest_first(&pairs.values, &pairs.vectors, k.min(pairs.values.len()), tie);
+        let mut values: Vec<f64> = values;
+        values.resize(k, 0.0);
+        if components.nrows() < k {
+            let missing = Array2::zeros((k - components.nrows(), d));
+            components = ndarray::concatenate(Axis(0), &[components.view(), missing.view()])
+                .map_err(|e| Error::Internal(e.to_string()))?;
+        }
+        finish::complete(&mut components, useful, tie);
+        // Step 5: scores and certificate, in one pass over the data.
+        let map = LinearMap { by: by.clone(), components, useful, threads: self.options.threads };
+        let certifier = Certifier { map: &map, values: &values, pairs: &pairs, useful, total, divisor, seed: self.options.seed };
+        let factors = factors(&values, self.whiten);
+        let mut scores = want_scores.then(|| Scores::gather(
+            factors.iter().map(|f| f * power_of_two(by.exponent)).collect(),
+            data.n_samples().unwrap_or(0),
+        ));
+        let mut tails = Tails::new(k);
+        let certificate = certifier.certify(&standardized(), &routed, scores.as_mut(), &mut tails)?;
+        drop(routed);
+        // Step 6: what the user should know.
+        let mut warnings = warn::<T>(data, &columns, &by, &variances, &values, useful, k, self);
+        warnings.extend(tail_warnings(&tails, columns.weight, useful));
+        warnings.extend(notes);
+        let rows = scores.as_ref().map_or(0, |s| if k > 0 { s.values.len() / k } else { 0 });
+        let scores = Array2::from_shape_vec((rows, k), scores.map_or_else(Vec::new, |s| s.values))
+            .map_err(|e| Error::Internal(e.to_string()))?;
+        let model = PcaModel::new(PcaParts {
+            map,
+            values,
+            total,
+            column_variances: variances,
+            spectrum: pairs.spectrum,
+            next_value: pairs.values.get(k).copied(),
+            n_samples: Some(columns.weight),
+            center: self.center,
+            whiten: self.whiten,
+            feature_names: data.feature_names().map(<[String]>::to_vec),
+            certificate,
+            convergence: pairs.convergence,
+            plan: plan.clone(),
+            tolerance: self.tolerance::<T>(),
+            warnings,
+        });
+        Ok(Fitted { model, scores, below_floor })
+    }
+
+    /// Why the answer of a fast route is not good enough, if it is not.
+    fn too_coarse<T: Scalar>(&self, fitted: &Fitted<T>) -> Option<String> {
+        if self.solver != Solver::Auto {
+            return None;
+        }
+        if fitted.below_floor {
+            return Some("components asked for lie below its rounding".into());
+        }
+        let residual = fitted.model.certificate().relative_residual();
+        (residual > self.tolerance::<T>()).then(|| format!("its relative residual was {residual:.1e}"))
+    }
+
+    /// The more careful route after `route`, where it can be taken.
+    fn next_route<T: Scalar>(&self, data: &Dataset<T>, route: Route) -> Option<Plan> {
+        let task = self.task(data);
+        let wide = task.n.is_some_and(|n| n < task.d);
+        let order: &[Route] = match route {
+            Route::Iterative if wide => &[Route::Dual, Route::Svd],
+            Route::Iterative => &[Route::Covariance, Route::Svd],
+            Route::Svd => &[],
+            _ => &[Route::Svd],
+        };
+        order.iter().find_map(|&next| {
+            let forced = match next {
+                Route::Covariance => Solver::Covariance,
+                Route::Dual => Solver::Dual,
+                _ => Solver::Svd,
+            };
+            let task = Task { solver: forced, ..task.clone() };
+            plan::plan(&task).ok().map(|p| Plan { reason: format!("more careful than {route}"), ..p })
+        })
+    }
+
+    fn tolerance<T: Scalar>(&self) -> f64 {
+        let usual = if T::EPSILON > f64::EPSILON { 1e-6 } else { 1e-9 };
+        self.options.tolerance.unwrap_or(usual)
+    }
+
+    fn task<'a, T: Scalar>(&'a self, data: &Dataset<T>) -> Task<'a> {
+        let (stored, sparse, streamed) = data.storage();
+        let entries = data.n_samples().unwrap_or(1) as f64 * data.n_features() as f64;
+        Task {
+            n: data.n_samples(),
+            d: data.n_features(),
+            density: stored.map_or(1.0, |s| s as f64 / entries.max(1.0)),
+            sparse,
+            streamed,
+            f32: T::EPSILON > f64::EPSILON,
+            wish: &self.n_components,
+            solver: self.solver,
+            options: &self.options,
+        }
+    }
+
+    /// Refuses what cannot be meant, before any row is read.
+    fn check<T: Scalar>(&self, data: &Dataset<T>) -> Result<()> {
+        self.options.check()?;
+        Prepared::new(data)?;
+        match (data.n_samples(), data.weights()) {
+            (Some(n), _) if n < 2 => return Err(Error::TooFewRows { found: n, needed: 2 }),
+            (Some(n), None) => self.check_k(n.min(data.n_features()), n, data.n_features())?,
+            _ => {}
+        }
+        self.check_wish()
+    }
+
+    fn check_wish(&self) -> Result<()> {
+        match self.n_components {
+            NComponents::VarianceShare(share) if !(share > 0.0 && share <= 1.0) => Err(Error::Parameter {
+                name: "n_components",
+                value: share.to_string(),
+                expected: "a share between 0 and 1",
+            }),
+            NComponents::Fixed(0) => {
+                Err(Error::Parameter { name: "n_components", value: "0".into(), expected: "at least 1" })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_k(&self, limit: usize, samples: usize, features: usize) -> Result<()> {
+        match self.n_components {
+            NComponents::Fixed(k) if k > limit => {
+                Err(Error::TooManyComponents { requested: k, limit, samples, features })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The most components these data allow: min(n, d), with n the sum of the weights.
+    fn limit(&self, columns: &Columns, d: usize) -> Result<usize> {
+        let n = if columns.weight < 1e15 { (columns.weight + 0.5) as usize } else { usize::MAX };
+        let limit = n.max(columns.rows).min(d);
+        self.check_k(limit, n, d)?;
+        Ok(limit)
+    }
+}
+
+/// A model, its scores, and whether components drowned in the route's rounding.
+struct Fitted<T: Scalar> {
+    model: PcaModel,
+    scores: Array2<T>,
+    below_floor: bool,
+}
+
+/// How many components, asked of a route.
+struct Question<'a> {
+    fit: &'a Fit,
+    limit: usize,
+    max_rank: usize,
+    total: f64,
+    columns: &'a Columns,
+    tolerance: f64,
+}
+
+impl Question<'_> {
+    fn resolve<T: Scalar>(
+        &self,
+        routed: &Routed<T>,
+        data: &Dataset<T>,
+        notes: &mut Vec<Warning>,
+    ) -> Result<(usize, Pairs)> {
+        match &self.fit.n_components {
+            NComponents::Fixed(k) => Ok((*k, self.leading(routed, *k)?)),
+            NComponents::All => Ok((self.limit, self.leading(routed, self.limit)?)),
+            NComponents::VarianceShare(share) => {
+                // The last bits of a sum must not cost a component.
+                let target = share * self.total * (1.0 - 1e-12);
+                self.grow(routed, |values| {
+                    let mut sum = 0.0;
+                    values.iter().position(|v| {
+                        sum += v;
+                        sum >= target
+                    })
+                })
+            }
+            NComponents::Rule(rule) => {
+                let pairs = self.leading(routed, self.limit)?;
+                let all = pairs.spectrum.as_ref().unwrap_or(&pairs.values);
+                let values: Vec<f64> = all.iter().take(self.max_rank).map(|v| if *v > pairs.floor { *v } else { 0.0 }).collect();
+                let spectrum = Spectrum {
+                    values: &values,
+                    total_variance: self.total,
+                    n_samples: self.columns.weight,
+                    n_features: data.n_features(),
+                    max_rank: self.max_rank,
+                    centered: self.fit.center,
+                    standardized: self.fit.standardize,
+                };
+                let rows = data.sample_rows()?;
+                let sample = rows.as_ref().map(|(rows, of)| Sample { rows: rows.view(), of: *of });
+                match select::apply(*rule, &spectrum, sample.as_ref(), self.fit.options.seed) {
+                    Outcome::Chosen(choice) => {
+                        if choice.n_components == 0 {
+                            notes.push(Warning::RuleFindsNone { rule: rule.name() });
+                        }
+                        Ok((choice.n_components.clamp(1, self.limit), pairs))
+                    }
+                    Outcome::NotComputed { reason, .. } => Err(Error::NotDefined {
+                        what: "the number of components",
+                        why: reason.to_string(),
+                    }),
+                }
+            }
+        }
+    }
+
+    /// Asks for twice as many pairs until `enough` finds the last one it needs.
+    fn grow<T: Scalar>(
+        &self,
+        routed: &Routed<T>,
+        mut enough: impl FnMut(&[f64]) -> Option<usize>,
+    ) -> Result<(usize, Pairs)> {
+        let mut k = 16.min(self.limit);
+        loop {
+            let pairs = self.leading(routed, k)?;
+            let known = pairs.values.len().min(k);
+            if let Some(last) = enough(&pairs.values[..known]) {
+                return Ok((last + 1, pairs));
+            }
+            if k == self.limit {
+                return Ok((self.max_rank.clamp(1, k), pairs));
+            }
+            k = (2 * k).min(self.limit);
+        }
+    }
+
+    fn leading<T: Scalar>(&self, routed: &Routed<T>, k: usize) -> Result<Pairs> {
+        // Krylov stops a little below the tolerance, so that rounding does not undo it.
+        routed.leading(k, self.limit, 0.3 * self.tolerance, &self.fit.options)
+    }
+}
+
+/// Measures pairs against the data.
+struct Certifier<'a> {
+    map: &'a LinearMap,
+    values: &'a [f64],
+    pairs: &'a Pairs,
+    useful: usize,
+    total: f64,
+    divisor: f64,
+    seed: u64,
+}
+
+impl Certifier<'_> {
+    fn certify<T: Scalar>(
+        &self,
+        data: &Standardized<T>,
+        routed: &Routed<T>,
+        scores: Option<&mut Scores<'_, T>>,
+        tails: &mut Tails,
+    ) -> Result<Certificate> {
+        let d = self.map.components.ncols();
+        let k = self.values.len();
+        let missed = match &self.pairs.spectrum {
+            Some(_) => Some(NoneMissed::Complete),
+            None => certificate::missed_by_matrix(routed.matrix(), &self.pairs.values, k.min(self.useful), self.total),
+        };
+        // Components and guard, then (from a multiple of the kernel's width on) the probes.
+        let guard = usize::from(self.pairs.values.len() > k && self.pairs.vectors.ncols() > k);
+        let kept = k + guard;
+        let padded = kept.next_multiple_of(8);
+        let by_probes = routed.matrix().filter(|_| 8 * k > d.max(64));
+        let probes = if by_probes.is_some() || missed.is_none() { PROBES } else { 0 };
+        let mut block = Array2::<f64>::zeros((d, if probes > 0 { padded + PROBES } else { kept }));
+        block.slice_mut(s![.., ..k]).assign(&self.map.projector());
+        if guard > 0 {
+            block.column_mut(k).assign(&self.pairs.vectors.column(k));
+        }
+        if probes > 0 {
+            let gaussian = random::normal_matrix(&mut random::stream(self.seed, 3), d, PROBES);
+            block.slice_mut(s![.., padded..]).assign(&gaussian);
+        }
+        let from = if by_probes.is_some() { padded } else { 0 };
+        let mut product = Array2::zeros((0, 0));
+        data.pass(block.view(), Pass { scores, gram: Some((from, &mut product)), tails: Some(tails) })?;
+        product.mapv_inplace(|v| v / self.divisor);
+
+        let mut values: Vec<f64> = self.values.to_vec();
+        values.extend(self.pairs.values.get(k).filter(|_| guard > 0));
+        let columns = block.slice(s![.., ..kept]);
+        let (residuals, evidence) = match by_probes {
+            Some(matrix) => {
+                // Residuals on the matrix, and the matrix against the data.
+                let on_matrix = gemm::product(matrix, columns);
+                let gaussian = block.slice(s![.., padded..]);
+                let difference = gemm::product(matrix, gaussian) - &product;
+                let error = certificate::norm_bound(difference.view());
+                let residuals = certificate::residuals(on_matrix.view(), columns, &values);
+                let failure = certificate::probe_failure();
+                (residuals.iter().map(|r| r + error).collect(), Evidence::Probes { failure })
+            }
+            None => (certificate::residuals(product.slice(s![.., ..kept]), columns, &values), Evidence::Data),
+        };
+        let none_missed = missed.unwrap_or_else(|| {
+            let products = product.slice(s![.., padded - from..]);
+            let found = columns.slice(s![.., ..self.useful]);
+            certificate::missed_by_probes(products, block.slice(s![.., padded..]), found, &values[..self.useful])
+        });
+        let transposed = self.map.components.t();
+        let all = transposed.as_standard_layout();
+        Ok(certificate::certify(Measured {
+            values: &values,
+            k,
+            residuals: &residuals,
+            orthogonality: certificate::orthogonality(all.view()),
+            floor: self.pairs.floor,
+            evidence,
+            none_missed,
+        }))
+    }
+}
+
+/// Fits from moments, without data to measure against.
+pub(super) fn from_moments(fit: &Fit, moments: &Moments) -> Result<PcaModel> {
+    let columns = moments.columns.clone().check_rows()?;
+    let exponents = moments.exponents.iter().any(|&e| e != 0).then_some(moments.exponents.as_slice());
+    let by = Standardization::new::<f64>(&columns, exponents, fit.center, fit.standardize);
+    let matrix = covariance(moments.scatter.clone(), &columns, &by, fit.center);
+    let limit = fit.limit(&columns, moments.n_features())?;
+    let max_rank = max_rank(&columns, matrix.diag().as_slice().unwrap_or(&matrix.diag().to_vec()), fit.center);
+    from_matrix(fit, matrix, by, Some(columns.weight), limit, max_rank)
+}
+
+/// Fits from a covariance matrix.
+pub(super) fn from_covariance(
+    fit: &Fit,
+    covariance: ArrayView2<f64>,
+    n_samples: Option<f64>,
+) -> Result<PcaModel> {
+    check_symmetric("the covariance matrix", covariance)?;
+    if let Some(n) = n_samples.filter(|n| !(*n > 1.0 && n.is_finite())) {
+        return Err(Error::Parameter { name: "n_samples", value: n.to_string(), expected: "more than 1" });
+    }
+    let d = covariance.nrows();
+    if let Some(f) = (0..d).find(|&f| covariance[[f, f]] < 0.0) {
+        return Err(Error::NotPositive {
+            what: "the covariance matrix",
+            eigenvalue: covariance[[f, f]],
+            largest: covariance.diag().iter().fold(0.0, |m: f64, v| m.max(*v)),
+        });
+    }
+    let sd: Vec<f64> = covariance.diag().iter().map(|v| v.sqrt()).collect();
+    let weight = |f: usize| match (fit.standardize, sd[f] > 0.0) {
+        (false, _) => 1.0,
+        (true, true) => 1.0 / sd[f],
+        (true, false) => 0.0,
+    };
+    let by = Standardization {
+        mean: vec![0.0; d],
+        low: vec![0.0; d],
+        weight: (0..d).map(weight).collect(),
+        column_exponents: None,
+        scale: fit.standardize.then(|| sd.iter().map(|s| if *s > 0.0 { *s } else { 1.0 }).collect()),
+        exponent: 0,
+        constant: (0..d).filter(|&f| sd[f] == 0.0).collect(),
+    };
+    let matrix = Array2::from_shape_fn((d, d), |(i, j)| covariance[[i, j]] * by.weight[i] * by.weight[j]);
+    fit.check_k(d, n_samples.unwrap_or(f64::INFINITY) as usize, d)?;
+    from_matrix(fit, matrix, by, n_samples, d, d)
+}
+
+fn from_matrix(
+    fit: &Fit,
+    matrix: Array2<f64>,
+    by: Standardization,
+    n_samples: Option<f64>,
+    limit: usize,
+    max_rank: usize,
+) -> Result<PcaModel> {
+    fit.options.check()?;
+    fit.check_wish()?;
+    let d = matrix.nrows();
+    let plan = Plan { route: Route::Given, reason: "a matrix in place of data".into(), passes: 0, peak_memory: 8 * (8 * d * d) as u64 };
+    if let Some(budget) = fit.options.memory.filter(|b| *b < plan.peak_memory) {
+        return Err(Error::Memory { route: "the given matrix".into(), needed: plan.peak_memory, budget });
+    }
+    pool::run(fit.options.threads, || {
+        let variances = matrix.diag().to_vec();
+        let total: f64 = variances.iter().sum();
+        // The smallest value is wanted too: a negative one is no covariance's.
+        let all = dense::full(matrix.view(), d)?;
+        let spectrum = all.spectrum.unwrap_or_default();
+        let top = spectrum.first().copied().unwrap_or(0.0).max(0.0);
+        let floor = 8.0 * (d as f64).sqrt() * f64::EPSILON * top;
+        if let Some(&least) = spectrum.last().filter(|v| **v < -1e3 * floor && **v < -1e-10 * top) {
+            return Err(Error::NotPositive { what: "the covariance matrix", eigenvalue: least, largest: top });
+        }
+        let k = match &fit.n_components {
+            NComponents::Fixed(k) => *k,
+            NComponents::All => limit,
+            NComponents::VarianceShare(share) => {
+                let mut sum = 0.0;
+                let reached = spectrum.iter().position(|v| {
+                    sum += v;
+                    sum >= share * total * (1.0 - 1e-12)
+                });
+                reached.map_or(limit, |last| last + 1)
+            }
+            NComponents::Rule(rule) => {
+                let values: Vec<f64> = spectrum.iter().take(max_rank).map(|v| if *v > floor { *v } else { 0.0 }).collect();
+                let spectrum = Spectrum {
+                    values: &values,
+                    total_variance: total,
+                    n_samples: n_samples.ok_or(Error::NotDefined {
+                        what: "the number of components",
+                        why: "the number of samples behind the matrix is not known".into(),
+                    })?,
+                    n_features: d,
+                    max_rank,
+                    centered: fit.center,
+                    standardized: fit.standardize,
+                };
+                match select::apply(*rule, &spectrum, None, fit.options.seed) {
+                    Outcome::Chosen(choice) => choice.n_components.clamp(1, limit),
+                    Outcome::NotComputed { reason, .. } => {
+                        return Err(Error::NotDefined { what: "the number of components", why: reason.to_string() });
+                    }
+                }
+            }
+        };
+        let useful = spectrum.iter().take(k.min(max_rank)).filter(|v| **v > floor).count();
+        let mut values = spectrum[..k.min(d)].to_vec();
+        values.iter_mut().skip(useful).for_each(|v| *v = 0.0);
+        let tie = finish::f64_tie();
+        let (_, mut components) = finish::largest_first(&spectrum, &all.ritz.vectors, k, tie);
+        finish::complete(&mut components, useful, tie);
+        let columns = components.t().as_standard_layout().into_owned();
+        let mut measured = values.clone();
+        measured.extend(spectrum.get(k).map(|v| v.max(0.0)));
+        let wider = finish::largest_first(&spectrum, &all.ritz.vectors, measured.len(), tie).1;
+        let wider = wider.t().as_standard_layout().into_owned();
+        let product = gemm::product(matrix.view(), wider.view());
+        let mut residuals = certificate::residuals(product.view(), wider.view(), &measured);
+        residuals.iter_mut().skip(useful).take(k - useful).for_each(|r| *r = r.min(floor));
+        let certificate = certificate::certify(Measured {
+            values: &measured,
+            k,
+            residuals: &residuals,
+            orthogonality: certificate::orthogonality(columns.view()),
+            floor,
+            evidence: Evidence::Matrix,
+            none_missed: NoneMissed::Complete,
+        });
+        let mut warnings = Vec::new();
+        if useful == 0 {
+            warnings.push(Warning::NoVariance);
+        } else if useful < k {
+            warnings.push(Warning::NullComponents { useful, requested: k });
+        }
+        Ok(PcaModel::new(PcaParts {
+            map: LinearMap { by, components, useful, threads: fit.options.threads },
+            next_value: spectrum.get(k).copied(),
+            values,
+            total,
+            column_variances: variances,
+            spectrum: Some(spectrum),
+            n_samples,
+            center: fit.center,
+            whiten: fit.whiten,
+            feature_names: None,
+            certificate,
+            convergence: all.ritz.convergence,
+            plan,
+            tolerance: fit.options.tolerance.unwrap_or(1e-9),
+            warnings,
+        }))
+    })?
+}
+
+/// Spectrum and training scores from a Gram matrix.
+pub(super) fn from_gram(fit: &Fit, gram: ArrayView2<f64>) -> Result<GramPca> {
+    fit.options.check()?;
+    fit.check_wish()?;
+    check_symmetric("the Gram matrix", gram)?;
+    let n = gram.nrows();
+    if n < 2 {
+        return Err(Error::TooFewRows { found: n, needed: 2 });
+    }
+    fit.check_k(n, n, n)?;
+    pool::run(fit.options.threads, || {
+        let mut k = gram.to_owned();
+        if fit.center {
+            let means = k.mean_axis(Axis(0)).unwrap_or_default();
+            let mean = means.mean().unwrap_or(0.0);
+            for ((i, j), v) in k.indexed_iter_mut() {
+                *v += (mean - means[i]) - means[j];
+            }
+        }
+        GramPca::decompose(k, &fit.n_components, fit.whiten, fit.center)
+    })?
+}
+
+fn check_symmetric(what: &'static str, a: ArrayView2<f64>) -> Result<()> {
+    let (rows, columns) = a.dim();
+    if rows == 0 {
+        return Err(Error::NoRows);
+    }
+    if rows != columns {
+        return Err(Error::Shape { what, found: format!("{rows} × {columns} entries"), expected: "a square matrix".into() });
+    }
+    let size = a.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    for i in 0..rows {
+        for j in 0..=i {
+            let (upper, lower) = (a[[j, i]], a[[i, j]]);
+            if upper.is_nan() || lower.is_nan() {
+                return Err(Error::MissingValue { row: i, column: j, name: None });
+            }
+            if upper.is_infinite() || lower.is_infinite() {
+                return Err(Error::Infinite { row: i, column: j, name: None, value: lower });
+            }
+            if (upper - lower).abs() > 1e-8 * size {
+                return Err(Error::NotSymmetric { what, row: j, column: i, upper, lower });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `D (scatter + n m mᵀ) D / (n − 1)`, the second term only where not centred; in place.
+fn covariance(mut scatter: Array2<f64>, columns: &Columns, by: &Standardization, center: bool) -> Array2<f64> {
+    let divisor = columns.weight - 1.0;
+    let mean: Vec<f64> = if center {
+        vec![0.0; columns.mean.len()]
+    } else {
+        columns.mean.iter().zip(&columns.low).map(|(m, l)| m + l).collect()
+    };
+    let root = columns.weight.sqrt();
+    for ((i, j), v) in scatter.indexed_iter_mut() {
+        // Each factor on its own stays within the range of numbers.
+        let offset = (root * mean[i]) * (root * mean[j]);
+        *v = (*v + offset) / divisor * by.weight[i] * by.weight[j];
+    }
+    scatter
+}
+
+/// Variance of each standardised column.
+fn standardized_variances(columns: &Columns, by: &Standardization, center: bool) -> Vec<f64> {
+    let divisor = columns.weight - 1.0;
+    (0..columns.mean.len())
+        .map(|f| {
+            let mean = columns.mean[f] + columns.low[f];
+            let offset = if center { 0.0 } else { columns.weight * mean * mean };
+            (columns.squares[f] + offset) / divisor * by.weight[f] * by.weight[f]
+        })
+        .collect()
+}
+
+/// The most components that can carry variance.
+fn max_rank(columns: &Columns, variances: &[f64], center: bool) -> usize {
+    let varying = variances.iter().filter(|v| **v > 0.0).count();
+    (columns.rows - usize::from(center)).min(varying)
+}
+
+/// What scores are multiplied by: 1, or one over the standard deviation; 0 for null components.
+pub(crate) fn factors(values: &[f64], whiten: bool) -> Vec<f64> {
+    let one = |v: &f64| match (*v > 0.0, whiten) {
+        (false, _) => 0.0,
+        (true, false) => 1.0,
+        (true, true) => 1.0 / v.sqrt(),
+    };
+    values.iter().map(one).collect()
+}
+
+#[expect(clippy::too_many_arguments)]
+fn warn<T: Scalar>(
+    data: &Dataset<T>,
+    columns: &Columns,
+    by: &Standardization,
+    variances: &[f64],
+    values: &[f64],
+    useful: usize,
+    k: usize,
+    fit: &Fit,
+) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let total: f64 = variances.iter().sum();
+    if total == 0.0 {
+        warnings.push(Warning::NoVariance);
+    } else if useful < k {
+        warnings.push(Warning::NullComponents { useful, requested: k });
+    }
+    if fit.standardize && !by.constant.is_empty() {
+        let names = by.constant.iter().map(|&f| data.column_name(f)).collect();
+        warnings.push(Warning::ConstantColumns { columns: by.constant.clone(), names });
+    }
+    let d = variances.len();
+    if d > 1 && !fit.standardize {
+        let largest = (0..d).max_by(|&a, &b| variances[a].total_cmp(&variances[b])).unwrap_or(0);
+        let share = variances[largest] / total;
+        if share > 0.999 {
+            let name = data.column_name(largest);
+            warnings.push(Warning::DominantColumn { column: largest, name, share });
+        }
+    }
+    // The coarsest column, where its spread is a few steps of its number type.
+    let levels = |f: usize| {
+        let spacing = T::EPSILON * columns.mean[f].abs() / 2.0;
+        let sd = (columns.squares[f] / columns.weight).sqrt();
+        if spacing > 0.0 && sd > 0.0 { sd / spacing } else { f64::INFINITY }
+    };
+    if let Some(column) = (0..d).min_by(|&a, &b| levels(a).total_cmp(&levels(b))).filter(|&f| levels(f) < 16.0) {
+        warnings.push(Warning::Quantized { column, name: data.column_name(column), levels: levels(column) });
+    }
+    let out_of_range = |v: &f64| {
+        let squared = v * power_of_two(by.exponent) * power_of_two(by.exponent);
+        *v > 0.0 && (squared < f64::MIN_POSITIVE || !squared.is_finite())
+    };
+    if values.iter().any(out_of_range) {
+        warnings.push(Warning::VarianceOutOfRange);
+    }
+    warnings
+}
+
+fn tail_warnings(tails: &Tails, n: f64, useful: usize) -> Vec<Warning> {
+    const ONE_ROW: f64 = 0.9;
+    const HEAVY: f64 = 10.0;
+    let mut warnings = Vec::new();
+    // With few rows every component is mostly one of them.
+    if n < 10.0 {
+        return warnings;
+    }
+    for component in 0..useful {
+        let squares = tails.squares[component];
+        if squares <= 0.0 {
+            continue;
+        }
+        let (largest, row) = tails.largest[component];
+        let kurtosis = n * tails.fourth_powers[component] / (squares * squares) - 3.0;
+        if largest / squares > ONE_ROW {
+            warnings.push(Warning::DominantRow { component, row, share: largest / squares });
+        } else if kurtosis > HEAVY {
+            warnings.push(Warning::HeavyTails { component, kurtosis });
+        }
+    }
+    warnings
+}

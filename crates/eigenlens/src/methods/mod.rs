@@ -1,0 +1,8 @@
+//! One file per estimator; `pca.rs` is the one to read first.
+
+mod fit;
+mod lsa;
+mod pca;
+
+pub use lsa::Lsa;
+pub use pca::Pca;

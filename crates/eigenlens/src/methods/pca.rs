@@ -1,0 +1,101 @@
+//! Principal component analysis.
+
+use super::fit::{self, Fit};
+use crate::data::{Dataset, Moments};
+use crate::error::Result;
+use crate::model::PcaModel;
+use crate::scalar::Scalar;
+use crate::solve::Plan;
+use crate::wishes::{NComponents, Options, Solver};
+use ndarray::{Array2, ArrayView2};
+
+/// Principal component analysis: orthonormal directions U that maximise `tr(Uᵀ S U)`, with S the
+/// covariance (or, standardised, the correlation) of the data.
+///
+/// ```
+/// use eigenlens::{Dataset, Pca};
+/// let x = ndarray::array![[-1.0, -1.0], [-2.0, -1.0], [-3.0, -2.0], [1.0, 1.0], [2.0, 1.0], [3.0, 2.0]];
+/// let (model, scores) = Pca::new(2).fit_transform(&Dataset::from(&x))?;
+/// assert!((model.explained_variance_ratio()[0] - 0.99244).abs() < 5e-6);
+/// assert_eq!(scores.dim(), (6, 2));
+/// assert!(model.certificate().relative_residual() < 1e-14);
+/// # Ok::<(), eigenlens::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pca {
+    fit: Fit,
+}
+
+impl Pca {
+    /// Keeps `n_components`: a number, or a [`NComponents`] wish.
+    pub fn new(n_components: impl Into<NComponents>) -> Self {
+        Pca { fit: Fit::new(n_components.into(), true) }
+    }
+
+    /// Subtracts the mean of every feature (default: yes). [`Lsa`](crate::Lsa) is the method without.
+    pub fn center(mut self, center: bool) -> Self {
+        self.fit.center = center;
+        self
+    }
+
+    /// Divides every feature by its standard deviation (default: no).
+    pub fn standardize(mut self, standardize: bool) -> Self {
+        self.fit.standardize = standardize;
+        self
+    }
+
+    /// Scores of unit variance (default: no).
+    pub fn whiten(mut self, whiten: bool) -> Self {
+        self.fit.whiten = whiten;
+        self
+    }
+
+    /// The route to take (default: [`Solver::Auto`]).
+    pub fn solver(mut self, solver: Solver) -> Self {
+        self.fit.solver = solver;
+        self
+    }
+
+    /// Threads, memory, seed, tolerance.
+    pub fn options(mut self, options: Options) -> Self {
+        self.fit.options = options;
+        self
+    }
+
+    /// What would be done, without reading a row.
+    pub fn plan<T: Scalar>(&self, data: &Dataset<T>) -> Result<Plan> {
+        self.fit.plan(data)
+    }
+
+    /// Fits the model.
+    pub fn fit<T: Scalar>(&self, data: &Dataset<T>) -> Result<PcaModel> {
+        Ok(self.fit.run(data, false)?.0)
+    }
+
+    /// Fits the model and returns the training scores (n × k), made in the pass that certifies it.
+    pub fn fit_transform<T: Scalar>(&self, data: &Dataset<T>) -> Result<(PcaModel, Array2<T>)> {
+        self.fit.run(data, true)
+    }
+
+    /// Fits from count, mean and scatter; residuals are measured against the scatter.
+    pub fn fit_moments(&self, moments: &Moments) -> Result<PcaModel> {
+        fit::from_moments(&self.fit, moments)
+    }
+
+    /// Fits from a covariance matrix (d × d) of `n_samples` samples. Without their number there are
+    /// no standard errors, limits or evidence. Standardising turns it into a correlation matrix; a
+    /// correlation matrix is fitted as it is.
+    pub fn fit_covariance(
+        &self,
+        covariance: ArrayView2<f64>,
+        n_samples: Option<f64>,
+    ) -> Result<PcaModel> {
+        fit::from_covariance(&self.fit, covariance, n_samples)
+    }
+
+    /// Explained variances and training scores from a Gram matrix (n × n) of inner products, which
+    /// is centred first unless [`Pca::center`] is off.
+    pub fn fit_gram(&self, gram: ArrayView2<f64>) -> Result<crate::model::GramPca> {
+        fit::from_gram(&self.fit, gram)
+    }
+}

@@ -1,0 +1,135 @@
+//! The body of every linear model: standardise, project, and back.
+
+use crate::data::{Dataset, Pass, Prepared, Scores, Standardization, Standardized};
+use crate::error::{Error, Result};
+use crate::linalg::dense::power_of_two;
+use crate::linalg::{gemm, pool};
+use crate::scalar::Scalar;
+use ndarray::{Array2, ArrayView2};
+
+/// `z = U (x − μ)/scale`, with rows of U orthonormal; null components give 0.
+#[derive(Clone, Debug)]
+pub(crate) struct LinearMap {
+    pub by: Standardization,
+    /// k × d, unit rows.
+    pub components: Array2<f64>,
+    /// Components that carry variance; those after them score 0.
+    pub useful: usize,
+    pub threads: Option<usize>,
+}
+
+/// Length of the standardised row and of its residual, for each row, in units of 2^exponent.
+pub(crate) struct RowLengths {
+    pub norms: Vec<f64>,
+    pub residuals: Vec<f64>,
+}
+
+impl LinearMap {
+    pub fn n_components(&self) -> usize {
+        self.components.nrows()
+    }
+
+    /// Components as columns (d × k), null ones silenced: what scores are computed with.
+    pub fn projector(&self) -> Array2<f64> {
+        let (k, d) = self.components.dim();
+        let mut columns = Array2::zeros((d, k));
+        for j in 0..self.useful.min(k) {
+            columns.column_mut(j).assign(&self.components.row(j));
+        }
+        columns
+    }
+
+    /// Scores (n × k) of new or old rows, each column times its factor (`whitening` or 1).
+    pub fn transform<T: Scalar>(&self, data: &Dataset<T>, factors: &[f64]) -> Result<Array2<T>> {
+        let mut scores = Scores::gather(self.true_units(factors), data.n_samples().unwrap_or(0));
+        let rows = self.run(data, &mut scores)?;
+        Array2::from_shape_vec((rows, factors.len()), scores.values)
+            .map_err(|e| Error::Internal(e.to_string()))
+    }
+
+    /// The same, handed on in order as it is made.
+    pub fn transform_blocks<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        factors: &[f64],
+        sink: &mut (dyn FnMut(ArrayView2<T>) -> Result<()> + Send),
+    ) -> Result<usize> {
+        let factors = self.true_units(factors);
+        self.run(data, &mut Scores { factors, values: Vec::new(), sink: Some(sink) })
+    }
+
+    fn run<T: Scalar>(&self, data: &Dataset<T>, scores: &mut Scores<T>) -> Result<usize> {
+        let prepared = self.prepare(data)?;
+        let projector = self.projector();
+        pool::run(self.threads, || {
+            Standardized { prepared: &prepared, by: &self.by }
+                .pass(projector.view(), Pass { scores: Some(scores), gram: None, tails: None })
+        })?
+    }
+
+    fn prepare<'a, T: Scalar>(&self, data: &'a Dataset<'_, T>) -> Result<Prepared<'a, T>> {
+        if data.n_features() != self.components.ncols() {
+            return Err(Error::Shape {
+                what: "the data",
+                found: format!("{} features", data.n_features()),
+                expected: format!("{}, as in training,", self.components.ncols()),
+            });
+        }
+        Prepared::unweighted(data, self.by.column_exponents.clone())
+    }
+
+    fn true_units(&self, factors: &[f64]) -> Vec<f64> {
+        factors.iter().map(|f| f * power_of_two(self.by.exponent)).collect()
+    }
+
+    /// Rows (n × d) from scores (n × k); `factors` as in [`LinearMap::transform`].
+    pub fn inverse_transform<T: Scalar>(
+        &self,
+        scores: ArrayView2<T>,
+        factors: &[f64],
+    ) -> Result<Array2<T>> {
+        let (n, k) = scores.dim();
+        if k != self.n_components() {
+            return Err(Error::Shape {
+                what: "the score matrix",
+                found: format!("{k} columns"),
+                expected: format!("{}", self.n_components()),
+            });
+        }
+        let back: Vec<f64> = self
+            .true_units(factors)
+            .iter()
+            .enumerate()
+            .map(|(j, f)| if j < self.useful && *f != 0.0 { 1.0 / f } else { 0.0 })
+            .collect();
+        let z = Array2::from_shape_fn((n, k), |(i, j)| scores[[i, j]].to_f64() * back[j]);
+        let rows = pool::run(self.threads, || gemm::product(z.view(), self.components.view()))?;
+        Ok(Array2::from_shape_fn(rows.dim(), |(i, f)| T::from_f64(self.unstandardize(rows[[i, f]], f))))
+    }
+
+    fn unstandardize(&self, x: f64, f: usize) -> f64 {
+        let weight = self.by.weight[f];
+        let inside = if weight > 0.0 { x / weight } else { 0.0 };
+        let exponent = self.by.column_exponents.as_ref().map_or(0, |e| e[f]);
+        ((inside + self.by.low[f]) + self.by.mean[f]) * power_of_two(exponent)
+    }
+
+    /// The lengths of standardised rows and of what the components leave of them, the latter from
+    /// the residual itself and not as a difference of squares.
+    pub fn row_lengths<T: Scalar>(&self, data: &Dataset<T>) -> Result<RowLengths> {
+        let prepared = self.prepare(data)?;
+        let projector = self.projector();
+        let mut lengths = RowLengths { norms: Vec::new(), residuals: Vec::new() };
+        pool::run(self.threads, || {
+            Standardized { prepared: &prepared, by: &self.by }.for_each_panel(256, |rows| {
+                lengths.norms.extend(rows.rows().into_iter().map(|r| r.dot(&r).sqrt()));
+                let mut z = gemm::product(rows.view(), projector.view());
+                z.mapv_inplace(|v| -v);
+                gemm::product_into(z.view(), self.components.view(), rows, false);
+                lengths.residuals.extend(rows.rows().into_iter().map(|r| r.dot(&r).sqrt()));
+                Ok(())
+            })
+        })??;
+        Ok(lengths)
+    }
+}

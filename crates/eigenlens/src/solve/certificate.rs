@@ -1,0 +1,290 @@
+//! How far to trust eigenpairs: residuals measured by other code than made them, and what follows
+//! from them for values and angles. Numerical only; sampling errors belong to the model.
+
+use crate::linalg::{dense, gemm};
+use ndarray::{Array2, ArrayView2};
+use std::fmt;
+use std::ops::Range;
+
+/// What the residuals were measured against.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Evidence {
+    /// Every component against the data, in f64.
+    Data,
+    /// Components against the matrix the solver used, and that matrix against the data by random
+    /// probes: the bound fails with at most this probability.
+    Probes {
+        /// Probability that the bound does not hold.
+        failure: f64,
+    },
+    /// Against the matrix that was given in place of data.
+    Matrix,
+}
+
+/// Whether a larger eigenvalue could have been overlooked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum NoneMissed {
+    /// No: all eigenvalues were computed.
+    Complete,
+    /// No: what is left of the trace is smaller than the last value kept.
+    Trace,
+    /// No: the inertia of the shifted matrix counts exactly the values found.
+    Inertia,
+    /// A value that was missed is at most `bound` times the last one kept, but for a probability of
+    /// `failure`.
+    Probabilistic {
+        /// Relative to the last value kept; below 1 nothing can have been missed.
+        bound: f64,
+        /// Probability that the bound does not hold.
+        failure: f64,
+    },
+    /// A count disagrees: something was missed.
+    Disproved,
+}
+
+/// The numerical certificate of k components. All values and residuals are relative to the largest
+/// eigenvalue.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Certificate {
+    /// What the residuals were measured against.
+    pub evidence: Evidence,
+    /// ‖S u − λ u‖ / λ₁ for each component.
+    pub residuals: Vec<f64>,
+    /// Bound on the error of each value, relative to λ₁.
+    pub value_errors: Vec<f64>,
+    /// Bound on sin θ of each component; 1: undetermined, it is identified only with its group.
+    pub angles: Vec<f64>,
+    /// Components that are only identified together, as ranges; single ones are not listed.
+    pub groups: Vec<Range<usize>>,
+    /// Bound on sin θ of the span of each listed group; 1 where the group goes on past the last
+    /// component.
+    pub group_angles: Vec<f64>,
+    /// Largest entry of |UᵀU − I|.
+    pub orthogonality: f64,
+    /// Components with a value above the rounding of the route taken.
+    pub rank: usize,
+    /// Whether a larger value could have been overlooked. Where that is not excluded, the angle
+    /// bounds hold on the condition that none was.
+    pub none_missed: NoneMissed,
+}
+
+impl Certificate {
+    /// The largest residual, relative to the largest eigenvalue.
+    pub fn relative_residual(&self) -> f64 {
+        self.residuals.iter().fold(0.0, |m: f64, r| m.max(*r))
+    }
+
+    /// Whether the angle bounds assume that nothing was overlooked.
+    pub fn is_conditional(&self) -> bool {
+        match self.none_missed {
+            NoneMissed::Probabilistic { bound, .. } => bound >= 1.0,
+            NoneMissed::Disproved => true,
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for Certificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let against = match self.evidence {
+            Evidence::Data => "against the data".into(),
+            Evidence::Probes { failure } => format!("by random probes, failing with probability {failure:.0e}"),
+            Evidence::Matrix => "against the matrix given".into(),
+        };
+        writeln!(f, "residual       {:.1e} of the largest variance, {against}", self.relative_residual())?;
+        let worst = self.angles.iter().fold(0.0f64, |m, a| if *a < 1.0 { m.max(*a) } else { m });
+        let condition = if self.is_conditional() { " (if no component was overlooked)" } else { "" };
+        writeln!(f, "angle          at most {worst:.1e} rad{condition}")?;
+        for (group, angle) in self.groups.iter().zip(&self.group_angles) {
+            let range = format!("{}–{}", group.start + 1, group.end);
+            if *angle < 1.0 {
+                writeln!(f, "group          components {range} only together (their span to {angle:.1e} rad)")?;
+            } else {
+                writeln!(f, "group          components {range} and more only together")?;
+            }
+        }
+        writeln!(f, "orthogonality  {:.1e}", self.orthogonality)?;
+        let missed = match self.none_missed {
+            NoneMissed::Complete => "excluded (all values were computed)".into(),
+            NoneMissed::Trace => "excluded (by the trace)".into(),
+            NoneMissed::Inertia => "excluded (by inertia)".into(),
+            NoneMissed::Probabilistic { bound, failure } if bound < 1.0 => {
+                format!("excluded but for a probability of {failure:.0e}")
+            }
+            NoneMissed::Probabilistic { bound, failure } => format!(
+                "none above {bound:.1} times the last, but for a probability of {failure:.0e}"
+            ),
+            NoneMissed::Disproved => "something WAS missed".into(),
+        };
+        write!(f, "missed         {missed}")
+    }
+}
+
+/// What was measured: the input of a certificate.
+pub(crate) struct Measured<'a> {
+    /// k + guard values, descending.
+    pub values: &'a [f64],
+    /// Components kept.
+    pub k: usize,
+    /// Absolute residual of each of the k + guard pairs.
+    pub residuals: &'a [f64],
+    /// Largest |UᵀU − I|.
+    pub orthogonality: f64,
+    /// Values at or below this are rounding.
+    pub floor: f64,
+    pub evidence: Evidence,
+    pub none_missed: NoneMissed,
+}
+
+/// A residual below this share of its gap separates two components.
+const SEPARATES: f64 = 0.1;
+
+/// Draws the conclusions.
+pub(crate) fn certify(measured: Measured) -> Certificate {
+    let Measured { values, k, residuals, orthogonality, floor, evidence, none_missed } = measured;
+    let top = values.first().copied().unwrap_or(0.0);
+    if top <= 0.0 {
+        return Certificate {
+            evidence,
+            residuals: vec![0.0; k],
+            value_errors: vec![0.0; k],
+            angles: vec![1.0; k],
+            groups: if k > 1 { std::iter::once(0..k).collect() } else { Vec::new() },
+            group_angles: if k > 1 { vec![1.0] } else { Vec::new() },
+            orthogonality,
+            rank: 0,
+            none_missed,
+        };
+    }
+    // No measurement in f64 is finer than this.
+    let rounding = 4.0 * f64::EPSILON;
+    let value: Vec<f64> = values.iter().map(|v| v / top).collect();
+    let residual: Vec<f64> = residuals.iter().map(|r| r / top).collect();
+    let padded = |j: usize| residual.get(j).copied().unwrap_or(0.0) + rounding;
+    let together = |j: usize| {
+        // j and j + 1; a null neighbour after the last value bounds the gap from below.
+        let gap = value[j] - value.get(j + 1).copied().unwrap_or(0.0);
+        (padded(j) + padded(j + 1)) > SEPARATES * gap
+    };
+    let mut groups: Vec<Range<usize>> = Vec::new();
+    let mut start = 0;
+    for j in 0..k {
+        let more = j + 1 < value.len() && together(j);
+        if j + 1 == k || !more {
+            groups.push(start..j + 1);
+            start = j + 1;
+        }
+    }
+    let cut = k < value.len() && k > 0 && together(k - 1);
+    let mut angles = vec![0.0; k];
+    let mut value_errors = vec![0.0; k];
+    let mut listed = Vec::new();
+    let mut group_angles = Vec::new();
+    for group in groups {
+        let above = if group.start == 0 { f64::INFINITY } else { value[group.start - 1] - value[group.start] - padded(group.start - 1) };
+        let below = match value.get(group.end) {
+            Some(next) => value[group.end - 1] - next - padded(group.end),
+            None => f64::INFINITY,
+        };
+        let open = cut && group.end == k;
+        let gap = if open { 0.0 } else { above.min(below) };
+        let size = group.clone().map(|j| padded(j) * padded(j)).sum::<f64>().sqrt();
+        let angle = if gap > 0.0 { (size / gap).min(1.0) } else { 1.0 };
+        for j in group.clone() {
+            angles[j] = if group.len() == 1 { angle } else { 1.0 };
+            let quadratic = if gap > 0.0 { padded(j) * size / gap } else { f64::INFINITY };
+            value_errors[j] = padded(j).min(quadratic.max(rounding));
+        }
+        if group.len() > 1 || open {
+            listed.push(group);
+            group_angles.push(angle);
+        }
+    }
+    Certificate {
+        evidence,
+        residuals: residual[..k].to_vec(),
+        value_errors,
+        angles,
+        groups: listed,
+        group_angles,
+        orthogonality,
+        rank: values.iter().take(k).filter(|v| **v > floor).count(),
+        none_missed,
+    }
+}
+
+/// ‖A u − λ u‖ of each column, from the product `A U` (d × m).
+pub(crate) fn residuals(product: ArrayView2<f64>, vectors: ArrayView2<f64>, values: &[f64]) -> Vec<f64> {
+    let mut squares = vec![0.0; values.len()];
+    for (p, u) in product.rows().into_iter().zip(vectors.rows()) {
+        for j in 0..values.len() {
+            let r = p[j] - values[j] * u[j];
+            squares[j] += r * r;
+        }
+    }
+    squares.into_iter().map(f64::sqrt).collect()
+}
+
+/// Largest entry of |UᵀU − I|, for columns U (d × m).
+pub(crate) fn orthogonality(vectors: ArrayView2<f64>) -> f64 {
+    let gram = gemm::transposed_product(vectors, vectors);
+    gram.indexed_iter().fold(0.0f64, |m, ((i, j), v)| m.max((v - f64::from(u8::from(i == j))).abs()))
+}
+
+/// Probes in a block.
+pub(crate) const PROBES: usize = 8;
+
+/// A Gaussian coordinate is smaller than this with probability below 0.8 × this.
+const SMALL_COORDINATE: f64 = 0.1;
+
+/// The probability that all [`PROBES`] Gaussian probes are nearly orthogonal to a given direction.
+pub(crate) fn probe_failure() -> f64 {
+    (0.8 * SMALL_COORDINATE).powi(PROBES as i32)
+}
+
+/// A bound on the spectral norm of a symmetric matrix from its products with Gaussian probes
+/// (columns): it fails with [`probe_failure`].
+pub(crate) fn norm_bound(products: ArrayView2<f64>) -> f64 {
+    let longest = products.columns().into_iter().map(|c| c.dot(&c)).fold(0.0f64, f64::max);
+    longest.sqrt() / SMALL_COORDINATE
+}
+
+/// Bounds what was missed, from the products of the operator with Gaussian probes: everything the
+/// found pairs do not explain.
+pub(crate) fn missed_by_probes(
+    products: ArrayView2<f64>,
+    probes: ArrayView2<f64>,
+    vectors: ArrayView2<f64>,
+    values: &[f64],
+) -> NoneMissed {
+    let mut inside = gemm::transposed_product(vectors, probes);
+    for (mut row, &value) in inside.rows_mut().into_iter().zip(values) {
+        row *= -value;
+    }
+    let mut rest: Array2<f64> = products.to_owned();
+    gemm::product_into(vectors, inside.view(), &mut rest, false);
+    let last = values.last().copied().unwrap_or(0.0);
+    let bound = if last > 0.0 { norm_bound(rest.view()) / last } else { f64::INFINITY };
+    NoneMissed::Probabilistic { bound, failure: probe_failure() }
+}
+
+/// What can be said without looking at the data again: from the trace, or by counting.
+pub(crate) fn missed_by_matrix(
+    matrix: Option<ArrayView2<f64>>,
+    values: &[f64],
+    k: usize,
+    total: f64,
+) -> Option<NoneMissed> {
+    let top = values.first().copied().unwrap_or(0.0);
+    let last = *values.get(k.checked_sub(1)?)?;
+    let rest = total - values[..k].iter().sum::<f64>();
+    if rest + 1e-12 * total < last {
+        return Some(NoneMissed::Trace);
+    }
+    // The inertia of a large matrix would cost more than the pairs did.
+    let matrix = matrix.filter(|m| m.nrows() <= 1000)?;
+    let next = values.get(k).copied().unwrap_or(0.0);
+    let shift = if last - next > 1e-9 * top { 0.5 * (last + next) } else { last + 1e-9 * top };
+    let found = values[..k].iter().filter(|v| **v > shift).count();
+    Some(if dense::count_above(matrix, shift) == found { NoneMissed::Inertia } else { NoneMissed::Disproved })
+}

@@ -1,0 +1,53 @@
+//! Eigenpairs of a symmetric matrix in memory: all of them, or the leading ones.
+
+use super::krylov::{self, Ritz, Wish};
+use super::Convergence;
+use crate::error::Result;
+use crate::linalg::dense;
+use crate::operator::SymmetricMatrix;
+use ndarray::{Array2, ArrayView2, Axis};
+
+/// The leading `wish.k` pairs (and guards) of a symmetric matrix.
+pub(crate) struct Leading {
+    pub ritz: Ritz,
+    /// All eigenvalues, descending, where they were computed.
+    pub spectrum: Option<Vec<f64>>,
+}
+
+/// Krylov where few are wanted of many, otherwise everything.
+pub(crate) fn leading(matrix: ArrayView2<f64>, wish: &Wish) -> Result<Leading> {
+    let d = matrix.nrows();
+    if prefers_krylov(d, wish.k) {
+        // Past this many products the full decomposition would have been cheaper.
+        let limit = wish.max_applications.min((d / 8).max(40));
+        let wish = Wish { max_applications: limit, ..*wish };
+        let ritz = krylov::largest(&SymmetricMatrix(matrix), &wish)?;
+        if ritz.convergence.converged {
+            return Ok(Leading { ritz, spectrum: None });
+        }
+    }
+    full(matrix, wish.k + wish.guard)
+}
+
+/// Whether a few pairs are cheaper than all.
+pub(crate) fn prefers_krylov(d: usize, k: usize) -> bool {
+    d >= 400 && k * 8 <= d
+}
+
+/// Every eigenvalue, and the vectors of the `wanted` largest.
+pub(crate) fn full(matrix: ArrayView2<f64>, wanted: usize) -> Result<Leading> {
+    let (mut values, vectors) = dense::symmetric_eigen(matrix)?;
+    values.reverse();
+    let d = values.len();
+    let wanted = wanted.min(d);
+    let columns: Vec<usize> = (0..wanted).map(|j| d - 1 - j).collect();
+    let vectors: Array2<f64> = vectors.select(Axis(1), &columns);
+    let convergence = Convergence {
+        converged: true,
+        residuals: vec![f64::EPSILON * values.first().map_or(0.0, |v| v.abs()); wanted],
+        iterations: 0,
+        operator_applications: 0,
+    };
+    let ritz = Ritz { values: values[..wanted].to_vec(), vectors, convergence };
+    Ok(Leading { ritz, spectrum: Some(values) })
+}

@@ -1,0 +1,248 @@
+//! Which route, and why; what it will cost. Never looks at the number of threads.
+
+use crate::error::{Bytes, Error, Result};
+use crate::solve::{dense, krylov, tsqr};
+use crate::wishes::{NComponents, Options, Rule, Solver};
+use std::fmt;
+
+/// A route to the components.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// Eigenvectors of the d × d covariance.
+    Covariance,
+    /// Eigenvectors of the n × n Gram matrix.
+    Dual,
+    /// Singular vectors through QR: nothing squared.
+    Svd,
+    /// Block Krylov iteration on the data.
+    Iterative,
+    /// Randomised range finder: approximate.
+    Randomized,
+    /// Eigenvectors of a matrix that was given.
+    Given,
+}
+
+impl fmt::Display for Route {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Route::Covariance => "covariance",
+            Route::Dual => "dual",
+            Route::Svd => "svd",
+            Route::Iterative => "iterative",
+            Route::Randomized => "randomized",
+            Route::Given => "given matrix",
+        })
+    }
+}
+
+/// What will be done, known before the first row is read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The route.
+    pub route: Route,
+    /// Why this one.
+    pub reason: String,
+    /// Passes over the data, where they can be counted beforehand; an iteration states its likely
+    /// number.
+    pub passes: usize,
+    /// Bytes allocated at the peak, beyond the data and the scores returned.
+    pub peak_memory: u64,
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let passes = if self.passes == 1 { "pass" } else { "passes" };
+        let about = if self.route == Route::Iterative { "about " } else { "" };
+        write!(
+            f,
+            "{} route ({}): {about}{} {passes} over the data, at most {} of memory",
+            self.route,
+            self.reason,
+            self.passes,
+            Bytes(self.peak_memory)
+        )
+    }
+}
+
+/// What a plan is made from.
+#[derive(Clone, Debug)]
+pub(crate) struct Task<'a> {
+    /// Samples, where known.
+    pub n: Option<usize>,
+    pub d: usize,
+    /// Share of entries that are stored.
+    pub density: f64,
+    pub sparse: bool,
+    pub streamed: bool,
+    pub f32: bool,
+    pub wish: &'a NComponents,
+    pub solver: Solver,
+    pub options: &'a Options,
+}
+
+impl Task<'_> {
+    /// The number of components, as far as it is known before the spectrum.
+    fn likely_k(&self) -> usize {
+        let limit = self.n.unwrap_or(usize::MAX).min(self.d);
+        match self.wish {
+            NComponents::Fixed(k) => (*k).min(limit),
+            NComponents::VarianceShare(_) => 32.min(limit),
+            NComponents::Rule(rule) if !needs_spectrum(rule) => 32.min(limit),
+            NComponents::Rule(_) | NComponents::All => limit,
+        }
+    }
+
+    /// Seconds on a nominal machine: only their order matters.
+    fn cost(&self, route: Route) -> f64 {
+        let n = self.n.unwrap_or(1 << 24) as f64;
+        let d = self.d as f64;
+        let k = self.likely_k() as f64;
+        let eigen = |size: f64| {
+            if dense::prefers_krylov(size as usize, k as usize) {
+                (20.0 + 0.4 * k) * size * size * 16.0 / 2e10
+            } else {
+                2e-10 * size * size * size
+            }
+        };
+        // Multiply-adds per second: products of panels, and of a thin block with the data.
+        let (panel, thin) = if self.f32 { (8e10, 1.2e10) } else { (4.5e10, 1.2e10) };
+        let thin_pass = n * d * 16.0 * if self.sparse { self.density * 4.0 } else { 1.0 } / thin;
+        match route {
+            Route::Covariance => n * d * d / 2.0 / panel + eigen(d),
+            Route::Dual => n * n * d / 2.0 / 4.5e10 + eigen(n) + n * d * k / 3e10,
+            Route::Svd => {
+                let short = n.min(d);
+                2.0 * n * d * short / 1e10 + 1e-9 * short.powi(3)
+            }
+            Route::Iterative | Route::Randomized => (12.0 + 0.3 * k) * thin_pass,
+            Route::Given => eigen(d),
+        }
+    }
+
+    /// Bytes allocated at the peak, beyond data and scores.
+    pub fn memory(&self, route: Route) -> u64 {
+        let d = self.d as u64;
+        let n = self.n.unwrap_or(usize::MAX) as u64;
+        let k = self.likely_k() as u64 + 1 + 8;
+        let padded = k.next_multiple_of(8);
+        let element = if self.f32 { 4 } else { 8 };
+        let unit = crate::data::unit_rows(self.d) as u64;
+        // One unit of rows waits when streamed; blocks are copied where rows are not contiguous.
+        let reading = d * element * (unit + 64 * 32) / if self.sparse { 8 } else { 1 };
+        // The last pass: scores, residuals, probes.
+        let certificate = if d * padded * 8 <= 1 << 20 { 18 } else { 6 } * d * padded * 8
+            + 16 * unit * padded * 8
+            + (32 << 20) / 8
+            + if self.sparse { 9 * d * padded * 8 } else { 0 };
+        // The model: components, loadings' worth of copies while they are made.
+        let model = 6 * d * k * 8;
+        let eigen = |size: u64| {
+            if dense::prefers_krylov(size as usize, self.likely_k()) {
+                let basis = krylov::basis_columns(self.likely_k(), size as usize) as u64 + 16;
+                2 * size * basis * 8 + 4 * basis * basis * 8
+            } else {
+                0
+            }
+            .max(6 * size * size * 8 + (1 << 20))
+        };
+        let work = match route {
+            Route::Covariance => {
+                let scatter = if d <= 336 { 33 * d * d * 8 } else { 4 * unit * (d + 48) * element + d * d * 8 };
+                scatter.max(2 * d * d * 8 + eigen(d)) + 2 * d * d * 8
+            }
+            Route::Dual => 2 * n.saturating_mul(n).saturating_mul(8) + eigen(n.min(1 << 24)) + 16 * 128 * (n.min(1 << 24) + 48) * 8,
+            Route::Svd => tsqr::tall_memory(self.d.min(self.n.unwrap_or(self.d))) + 2 * d * padded * 8,
+            Route::Iterative => {
+                let basis = krylov::basis_columns(self.likely_k(), self.d) as u64 + 16;
+                d * basis * 8 + d * padded * 8 * 2 + 6 * basis * basis * 8 + 24 * d * 8 * 8
+            }
+            Route::Randomized => 8 * d * (k + 16) * 8,
+            Route::Given => 2 * d * d * 8 + eigen(d),
+        };
+        work.max(certificate).saturating_add(model + reading + (2 << 20))
+    }
+
+    fn feasible(&self, route: Route) -> bool {
+        match route {
+            Route::Dual => !self.streamed && self.n.is_some(),
+            Route::Svd => self.n.is_none_or(|n| n >= self.d) || !(self.streamed || self.sparse),
+            _ => true,
+        }
+    }
+}
+
+fn needs_spectrum(rule: &Rule) -> bool {
+    !matches!(rule, Rule::Threshold(_) | Rule::Ratio(_) | Rule::CumulativeShare(_))
+}
+
+/// Chooses the cheapest feasible route within the memory budget, or checks the one asked for.
+pub(crate) fn plan(task: &Task) -> Result<Plan> {
+    let forced = match task.solver {
+        Solver::Auto => None,
+        Solver::Covariance => Some(Route::Covariance),
+        Solver::Dual => Some(Route::Dual),
+        Solver::Svd => Some(Route::Svd),
+        Solver::Iterative => Some(Route::Iterative),
+        Solver::Randomized { .. } => Some(Route::Randomized),
+    };
+    let budget = task.options.memory.unwrap_or(u64::MAX);
+    if let Some(route) = forced {
+        if !task.feasible(route) {
+            return Err(Error::Unsupported {
+                what: format!("the {route} route"),
+                why: "does not work on these data (it needs them dense and in memory)",
+                instead: Some(crate::error::Hint::Set { option: "solver", value: "iterative".into() }),
+            });
+        }
+        let needed = task.memory(route);
+        if needed > budget {
+            return Err(Error::Memory { route: format!("the {route} route"), needed, budget });
+        }
+        return Ok(describe(task, route, "asked for".into()));
+    }
+    let candidates: Vec<Route> = [Route::Covariance, Route::Dual, Route::Iterative]
+        .into_iter()
+        .filter(|&r| task.feasible(r))
+        .collect();
+    let affordable: Vec<Route> = candidates.iter().copied().filter(|&r| task.memory(r) <= budget).collect();
+    let cheapest = |routes: &[Route]| {
+        routes.iter().copied().min_by(|&a, &b| task.cost(a).total_cmp(&task.cost(b)))
+    };
+    let Some(route) = cheapest(&affordable) else {
+        let leanest = candidates.iter().copied().min_by_key(|&r| task.memory(r)).unwrap_or(Route::Iterative);
+        let needed = task.memory(leanest);
+        return Err(Error::Memory { route: format!("the {leanest} route"), needed, budget });
+    };
+    let shape = match (task.n, task.d) {
+        (None, d) => format!("{d} features, samples not counted yet"),
+        (Some(n), d) => format!("{n} × {d}"),
+    };
+    let reason = if cheapest(&candidates) != Some(route) {
+        format!("{shape}: within the memory budget")
+    } else {
+        match route {
+            Route::Covariance => format!("{shape}: the {0} × {0} covariance is cheap", task.d),
+            Route::Dual => format!("{shape}: fewer samples than features"),
+            _ if task.sparse => format!("{shape}, sparse: no matrix is formed"),
+            _ => format!("{shape}: a few components of many"),
+        }
+    };
+    Ok(describe(task, route, reason))
+}
+
+/// The plan of a given route.
+pub(crate) fn describe(task: &Task, route: Route, reason: String) -> Plan {
+    let k = task.likely_k();
+    let passes = match route {
+        Route::Covariance => 2,
+        Route::Dual => 4,
+        Route::Svd => 3,
+        Route::Iterative => 14 + 3 * k / 10,
+        Route::Randomized => match task.solver {
+            Solver::Randomized { power_iterations, .. } => power_iterations + 4,
+            _ => 8,
+        },
+        Route::Given => 0,
+    };
+    Plan { route, reason, passes, peak_memory: task.memory(route) }
+}

@@ -1,0 +1,137 @@
+//! The routes to the leading eigenpairs of the covariance of standardised data, behind one face.
+
+use super::krylov::{self, Wish};
+use super::{Convergence, dense, randomized, tsqr};
+use crate::data::Standardized;
+use crate::error::Result;
+use crate::operator::FeatureGram;
+use crate::scalar::Scalar;
+use crate::wishes::Options;
+use ndarray::{Array2, ArrayView2, Axis};
+
+/// Leading eigenpairs, largest first.
+pub(crate) struct Pairs {
+    /// At least as many as asked for, where there are so many; one more as a guard.
+    pub values: Vec<f64>,
+    /// d × values.len(), orthonormal columns (0 for directions the data do not have).
+    pub vectors: Array2<f64>,
+    /// All values, where they were computed.
+    pub spectrum: Option<Vec<f64>>,
+    /// Values at or below this are rounding.
+    pub floor: f64,
+    pub convergence: Convergence,
+}
+
+/// One route, ready to be asked for any number of pairs.
+pub(crate) enum Routed<'a, T: Scalar> {
+    /// The covariance (d × d) has been formed; `noise` is the relative error of its entries.
+    Covariance { matrix: Array2<f64>, noise: f64 },
+    /// The Gram matrix (n × n) has been formed.
+    Dual { data: Standardized<'a, T>, gram: Array2<f64>, divisor: f64 },
+    Svd { data: Standardized<'a, T>, tall: bool, divisor: f64 },
+    Iterative { operator: FeatureGram<'a, T> },
+    Randomized { operator: FeatureGram<'a, T>, oversampling: usize, power: usize },
+}
+
+impl<T: Scalar> Routed<'_, T> {
+    /// The `k` leading pairs and a guard.
+    pub fn leading(&self, k: usize, limit: usize, tolerance: f64, options: &Options) -> Result<Pairs> {
+        let guard = usize::from(k < limit);
+        let wish = |dim: usize| Wish { guard, ..Wish::new(k, dim, tolerance, options) };
+        match self {
+            Routed::Covariance { matrix, noise } => {
+                let d = matrix.nrows();
+                let leading = dense::leading(matrix.view(), &wish(d))?;
+                let top = leading.ritz.values.first().copied().unwrap_or(0.0);
+                Ok(Pairs {
+                    floor: squared_floor(top, d).max(noise * top),
+                    values: leading.ritz.values,
+                    vectors: leading.ritz.vectors,
+                    spectrum: leading.spectrum,
+                    convergence: leading.ritz.convergence,
+                })
+            }
+            Routed::Dual { data, gram, divisor } => {
+                let n = gram.nrows();
+                let k = k.min(n);
+                let leading = dense::leading(gram.view(), &Wish { k, guard: usize::from(k < limit.min(n)), ..wish(n) })?;
+                let (ritz, spectrum) = (leading.ritz, leading.spectrum);
+                let roots: Vec<f64> = ritz.values.iter().map(|v| v.max(0.0).sqrt()).collect();
+                let mut left = ritz.vectors;
+                weigh_rows(data, &mut left);
+                let mut vectors = data.transposed_product(left.view())?;
+                tsqr::orthonormalize(&mut vectors, &roots);
+                let values: Vec<f64> = ritz.values.iter().map(|v| v / divisor).collect();
+                let top = values.first().copied().unwrap_or(0.0);
+                Ok(Pairs {
+                    floor: squared_floor(top, n),
+                    values,
+                    vectors,
+                    spectrum: spectrum.map(|all| all.iter().map(|v| v / divisor).collect()),
+                    convergence: ritz.convergence,
+                })
+            }
+            Routed::Svd { data, tall, divisor } => {
+                let wanted = k + guard;
+                let svd = if *tall { tsqr::tall(data, wanted)? } else { tsqr::wide(data, wanted)? };
+                let all: Vec<f64> = svd.values.iter().map(|s| s / divisor * s).collect();
+                let top = svd.values.first().copied().unwrap_or(0.0);
+                let smallest = 8.0 * (svd.values.len() as f64).sqrt() * f64::EPSILON * top;
+                let found = svd.vectors.ncols();
+                Ok(Pairs {
+                    values: all[..found].to_vec(),
+                    vectors: svd.vectors,
+                    floor: smallest / divisor * smallest,
+                    convergence: Convergence {
+                        converged: true,
+                        residuals: vec![f64::EPSILON * all.first().copied().unwrap_or(0.0); found],
+                        ..Convergence::default()
+                    },
+                    spectrum: Some(all),
+                })
+            }
+            Routed::Iterative { operator } => {
+                let d = operator.data.prepared.data.n_features();
+                let ritz = krylov::largest(operator, &wish(d))?;
+                Ok(from_ritz(ritz, d))
+            }
+            Routed::Randomized { operator, oversampling, power } => {
+                let d = operator.data.prepared.data.n_features();
+                let ritz = randomized::largest(operator, k + guard, *oversampling, *power, options.seed)?;
+                Ok(from_ritz(ritz, d))
+            }
+        }
+    }
+
+    /// The matrix formed from the data, where there is one on the side of the features.
+    pub fn matrix(&self) -> Option<ArrayView2<'_, f64>> {
+        match self {
+            Routed::Covariance { matrix, .. } => Some(matrix.view()),
+            _ => None,
+        }
+    }
+}
+
+fn from_ritz(ritz: krylov::Ritz, d: usize) -> Pairs {
+    let top = ritz.values.first().copied().unwrap_or(0.0);
+    Pairs {
+        floor: squared_floor(top, d),
+        values: ritz.values,
+        vectors: ritz.vectors,
+        spectrum: None,
+        convergence: ritz.convergence,
+    }
+}
+
+/// Squaring the data leaves eigenvalues with errors of about this size.
+fn squared_floor(top: f64, dim: usize) -> f64 {
+    8.0 * (dim as f64).sqrt() * f64::EPSILON * top.max(0.0)
+}
+
+fn weigh_rows<T: Scalar>(data: &Standardized<T>, left: &mut Array2<f64>) {
+    if let Some(counts) = data.prepared.counts() {
+        for (mut row, w) in left.axis_iter_mut(Axis(0)).zip(counts) {
+            row *= w.sqrt();
+        }
+    }
+}
