@@ -1,6 +1,7 @@
 //! eigenlens
 mod error;
 mod linalg;
+pub mod model;
 mod scalar;
 mod wishes;
 pub use error::*;
