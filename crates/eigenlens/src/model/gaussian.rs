@@ -1,6 +1,7 @@
 //! PCA as a Gaussian model: `N(μ, C)` with `C = U diag(λ) Uᵀ + σ²(I − UUᵀ)`.
 
 use super::diagnostics::check_length;
+use super::limits::{check_value, check_values};
 use crate::error::{Error, Result};
 use crate::linalg::gemm::transposed_product;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
@@ -71,9 +72,12 @@ impl<'a> Gaussian<'a> {
     ) -> Result<Self> {
         let (k, d) = components.dim();
         check_length("the standard deviations", standard_deviations.len(), k)?;
+        check_values("standard_deviations", standard_deviations)?;
+        check_value("noise_standard_deviation", noise_standard_deviation)?;
         let mut features = d;
         if let Some(scale) = scale {
             check_length("the scale", scale.len(), d)?;
+            check_values("scale", scale)?;
             features = scale.iter().filter(|&&s| s > 0.0).count();
         }
         let noise = if features > k { noise_standard_deviation } else { 0.0 };
@@ -155,14 +159,14 @@ impl<'a> Gaussian<'a> {
     }
 
     fn require_density(&self, what: &'static str) -> Result<()> {
-        if let Some(j) = self.standard_deviations.iter().position(|sd| !(*sd > 0.0)) {
+        if let Some(j) = self.standard_deviations.iter().position(|sd| *sd == 0.0) {
             let why = format!(
                 "component {} has no variance, so the samples lie in a subspace without volume; keep fewer components",
                 j + 1
             );
             return Err(Error::NotDefined { what, why });
         }
-        if self.outside() > 0 && !(self.noise > 0.0) {
+        if self.outside() > 0 && self.noise == 0.0 {
             let why = format!(
                 "the components carry all of the variance, so nothing is known about the {} directions beside them; keep fewer components",
                 self.outside()
@@ -197,7 +201,7 @@ impl<'a> Gaussian<'a> {
         factor: impl Fn(f64) -> f64,
     ) -> Array2<f64> {
         let factors = Array1::from_shape_fn(matrix.nrows(), |f| match self.scale {
-            Some(scale) if !(scale[f] > 0.0) => 0.0,
+            Some(scale) if scale[f] == 0.0 => 0.0,
             Some(scale) if units == Units::Original => factor(scale[f]),
             _ => factor(1.0),
         });
@@ -315,6 +319,9 @@ mod tests {
             undefined(likelihood.map(drop));
             assert!(model.covariance(Units::Original).iter().all(|v| v.is_finite()));
         }
+        let sd = array![1.0, f64::NAN];
+        let nan = Gaussian::new(components.view(), sd.view(), 1.0, None);
+        assert!(matches!(nan, Err(Error::Parameter { .. })));
     }
 
     #[test]

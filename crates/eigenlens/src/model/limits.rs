@@ -185,11 +185,12 @@ fn require_samples(
     Err(Error::NotDefined { what, why })
 }
 
-fn check_values(name: &'static str, values: ArrayView1<f64>) -> Result<()> {
+/// Refuses values that are no standard deviations, norms or weights.
+pub(super) fn check_values(name: &'static str, values: ArrayView1<f64>) -> Result<()> {
     values.iter().try_for_each(|&value| check_value(name, value))
 }
 
-fn check_value(name: &'static str, value: f64) -> Result<()> {
+pub(super) fn check_value(name: &'static str, value: f64) -> Result<()> {
     if value >= 0.0 && value.is_finite() {
         return Ok(());
     }
