@@ -1,3 +1,42 @@
-//! eigenlens
-mod error; mod linalg; mod scalar; mod wishes; mod data; mod operator; pub mod solve;
-pub use error::*; pub use scalar::Scalar; pub use wishes::*; pub use data::*; pub use operator::*;
+//! One engine for the whole PCA family: every answer certified, in bounded memory.
+//!
+//! ```
+//! use eigenlens::{Dataset, NComponents, Pca};
+//! let x = ndarray::array![[2.5, 2.4, 1.2], [0.5, 0.7, 0.3], [2.2, 2.9, 1.1], [1.9, 2.2, 0.8], [3.1, 3.0, 1.6]];
+//! let (model, scores) = Pca::new(NComponents::VarianceShare(0.95)).fit_transform(&Dataset::from(&x))?;
+//! println!("{} components, {}", model.n_components(), model.plan());
+//! println!("{}", model.certificate());
+//! assert_eq!(scores.nrows(), 5);
+//! # Ok::<(), eigenlens::Error>(())
+//! ```
+//!
+//! Every method is the same sentence: *take data, build one symmetric operator, ask for its extreme
+//! eigenpairs, dress them as a model.*
+//!
+//! | method | operator | end | model |
+//! | --- | --- | --- | --- |
+//! | [`Pca`] | the standardised data, or their Gram matrix on the short side | largest | [`PcaModel`] |
+//! | [`Lsa`] | the same, not centred | largest | [`PcaModel`] |
+//!
+//! Data come as a [`Dataset`]: dense ([`ndarray`]), sparse ([`Csr`]) or streamed ([`Rows`]). The
+//! library opens no files, prints nothing and draws no unseeded random numbers.
+
+mod data;
+mod error;
+mod linalg;
+mod methods;
+pub mod model;
+mod operator;
+mod scalar;
+pub mod select;
+pub mod solve;
+mod wishes;
+
+pub use data::{Csr, Dataset, Missing, Moments, RowReader, Rows, SampleWeights};
+pub use error::{Error, ErrorKind, Hint, Result, Warning};
+pub use methods::{Lsa, Pca};
+pub use model::{GramPca, PcaModel, Verification};
+pub use operator::{Deflated, Operator, SymmetricMatrix};
+pub use scalar::Scalar;
+pub use solve::{Certificate, Plan, Route};
+pub use wishes::{NComponents, Options, Rule, Solver};

@@ -42,7 +42,10 @@ impl<T: Scalar> Csr<T> {
                 "as many of both".into(),
             ));
         }
-        if starts[0] != 0 || starts[n_rows] != values.len() || starts.windows(2).any(|w| w[0] > w[1]) {
+        if starts[0] != 0
+            || starts[n_rows] != values.len()
+            || starts.windows(2).any(|w| w[0] > w[1])
+        {
             return Err(wrong(
                 "row starts that do not rise from 0 to the number of values".into(),
                 "rising row starts".into(),

@@ -167,7 +167,11 @@ impl Moments {
         }
         self.columns.weight = weight;
         let rows = other.columns.rows;
-        self.columns.rows = if sign > 0.0 { self.columns.rows + rows } else { self.columns.rows.saturating_sub(rows) };
+        self.columns.rows = if sign > 0.0 {
+            self.columns.rows + rows
+        } else {
+            self.columns.rows.saturating_sub(rows)
+        };
         Ok(())
     }
 
@@ -301,15 +305,17 @@ fn scatter_by_tiles<T: Scalar>(
         extras.push(Extra::new(&rows));
     }
     let per_unit = unit_rows(d) / BLOCK;
-    gemm::slice_mut(scatter).par_chunks_mut(PANEL * d).enumerate().rev().for_each(|(panel, rows)| {
-        for (u, extra) in extras.iter().enumerate() {
-            for b in u * per_unit..((u + 1) * per_unit).min(starts.len()) {
-                let depth = BLOCK.min(slab.rows - starts[b]);
-                add_tile_row(&packed[b * length..], depth, d, panel, rows);
+    gemm::slice_mut(scatter).par_chunks_mut(PANEL * d).enumerate().rev().for_each(
+        |(panel, rows)| {
+            for (u, extra) in extras.iter().enumerate() {
+                for b in u * per_unit..((u + 1) * per_unit).min(starts.len()) {
+                    let depth = BLOCK.min(slab.rows - starts[b]);
+                    add_tile_row(&packed[b * length..], depth, d, panel, rows);
+                }
+                add_tile_row(&extra.packed, extra.rows, d, panel, rows);
             }
-            add_tile_row(&extra.packed, extra.rows, d, panel, rows);
-        }
-    });
+        },
+    );
     Ok(())
 }
 

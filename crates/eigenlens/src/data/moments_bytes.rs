@@ -63,9 +63,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Moments> {
     if weight < 0.0 {
         return Err(bad("the number of samples is negative"));
     }
-    let exponents = (0..d)
-        .map(|_| reader.take().map(i32::from_le_bytes))
-        .collect::<Result<Vec<i32>>>()?;
+    let exponents =
+        (0..d).map(|_| reader.take().map(i32::from_le_bytes)).collect::<Result<Vec<i32>>>()?;
     if exponents.iter().any(|e| e.unsigned_abs() > 1100) {
         return Err(bad("an exponent is out of range"));
     }
@@ -92,7 +91,8 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn take<const N: usize>(&mut self) -> Result<[u8; N]> {
-        let (head, rest) = self.rest.split_first_chunk().ok_or_else(|| bad("they end too early"))?;
+        let (head, rest) =
+            self.rest.split_first_chunk().ok_or_else(|| bad("they end too early"))?;
         self.rest = rest;
         Ok(*head)
     }

@@ -362,11 +362,13 @@ impl<T: Scalar> Standardized<'_, T> {
             packed.par_chunks_mut(length).zip(wave).for_each(|(packed, &first)| {
                 self.pack_features(x, first, BLOCK.min(d - first), packed);
             });
-            slice_mut(&mut gram).par_chunks_mut(PANEL * n).enumerate().rev().for_each(|(panel, rows)| {
-                for (packed, &first) in packed.chunks_exact(length).zip(wave) {
-                    add_tile_row(packed, BLOCK.min(d - first), n, panel, rows);
-                }
-            });
+            slice_mut(&mut gram).par_chunks_mut(PANEL * n).enumerate().rev().for_each(
+                |(panel, rows)| {
+                    for (packed, &first) in packed.chunks_exact(length).zip(wave) {
+                        add_tile_row(packed, BLOCK.min(d - first), n, panel, rows);
+                    }
+                },
+            );
         }
         mirror(&mut gram);
         Ok(gram)
@@ -472,7 +474,12 @@ fn panel_stride(d: usize) -> usize {
     if stride % 512 < 64 { stride + 64 } else { stride }
 }
 
-fn standardize<T: Scalar>(block: &Block<T>, by: &Standardization, panel: &mut [f64], stride: usize) {
+fn standardize<T: Scalar>(
+    block: &Block<T>,
+    by: &Standardization,
+    panel: &mut [f64],
+    stride: usize,
+) {
     standardize_columns(block, by, 0, block.n_features, panel, stride);
 }
 
@@ -486,7 +493,8 @@ fn standardize_columns<T: Scalar>(
     stride: usize,
 ) {
     let range = first..first + width;
-    let (mean, low, weight) = (&by.mean[range.clone()], &by.low[range.clone()], &by.weight[range.clone()]);
+    let (mean, low, weight) =
+        (&by.mean[range.clone()], &by.low[range.clone()], &by.weight[range.clone()]);
     vectorized(
         #[inline(always)]
         || {

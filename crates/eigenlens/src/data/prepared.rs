@@ -131,7 +131,9 @@ impl<'a, T: Scalar> Prepared<'a, T> {
                     let mut used = 0;
                     if filled > 0 {
                         used = (unit - filled).min(lent.nrows());
-                        waiting.slice_mut(s![filled..filled + used, ..]).assign(&lent.slice(s![..used, ..]));
+                        waiting
+                            .slice_mut(s![filled..filled + used, ..])
+                            .assign(&lent.slice(s![..used, ..]));
                         filled += used;
                         if filled == unit {
                             visit(self.slab(first, unit, Body::Dense(waiting.view()))?)?;
@@ -151,7 +153,9 @@ impl<'a, T: Scalar> Prepared<'a, T> {
                         if waiting.is_empty() {
                             waiting = Array2::default((unit, n_features));
                         }
-                        waiting.slice_mut(s![filled..filled + rest, ..]).assign(&lent.slice(s![used.., ..]));
+                        waiting
+                            .slice_mut(s![filled..filled + rest, ..])
+                            .assign(&lent.slice(s![used.., ..]));
                         filled += rest;
                     }
                 }
@@ -257,7 +261,9 @@ impl<T: Scalar> Slab<'_, T> {
                 }
             }
             Body::Sparse(x) => {
-                for (row, out) in (self.first + start..self.first + end).zip(scratch.chunks_exact_mut(d)) {
+                for (row, out) in
+                    (self.first + start..self.first + end).zip(scratch.chunks_exact_mut(d))
+                {
                     let (columns, values) = x.row(row);
                     for (&f, &v) in columns.iter().zip(values) {
                         out[f as usize] = out[f as usize] + v;

@@ -48,11 +48,7 @@ pub(super) fn columns<T: Scalar>(prepared: &Prepared<T>) -> Result<Columns> {
             }
         }
     });
-    let squares = squares
-        .iter()
-        .zip(&mean)
-        .map(|(s, m)| (s + weight * m * m).max(0.0))
-        .collect();
+    let squares = squares.iter().zip(&mean).map(|(s, m)| (s + weight * m * m).max(0.0)).collect();
     Columns { weight, rows, mean, low: vec![0.0; d], squares }.check_rows()
 }
 
@@ -177,7 +173,11 @@ pub(super) fn gram_matrix<T: Scalar>(data: &Standardized<T>) -> Result<Array2<f6
     let squared_offset: f64 = offset.iter().map(|o| o * o).sum();
     let inner = |i: usize| -> f64 {
         let (columns, values) = x.row(i);
-        columns.iter().zip(values).map(|(&f, v)| v.to_f64() * effective[f as usize] * offset[f as usize]).sum()
+        columns
+            .iter()
+            .zip(values)
+            .map(|(&f, v)| v.to_f64() * effective[f as usize] * offset[f as usize])
+            .sum()
     };
     let inner: Vec<f64> = (0..n).into_par_iter().map(inner).collect();
     let root = |i: usize| data.prepared.counts().map_or(1.0, |c| c[i].sqrt());
@@ -192,7 +192,8 @@ pub(super) fn gram_matrix<T: Scalar>(data: &Standardized<T>) -> Result<Array2<f6
             }
             for (j, out) in out.iter_mut().enumerate().take(i + 1) {
                 let (columns, values) = x.row(j);
-                let product: f64 = columns.iter().zip(values).map(|(&f, v)| v.to_f64() * dense[f as usize]).sum();
+                let product: f64 =
+                    columns.iter().zip(values).map(|(&f, v)| v.to_f64() * dense[f as usize]).sum();
                 *out = (product - inner[i] - inner[j] + squared_offset) * root(i) * root(j);
             }
             columns.iter().for_each(|&f| dense[f as usize] = 0.0);
@@ -235,7 +236,13 @@ fn finish_transposed<T: Scalar>(
 
 /// `z = Σ value · right[column] − offset`, eight columns of z at a time in registers.
 #[inline(always)]
-fn row_product<T: Scalar>(columns: &[u32], values: &[T], right: &[f64], offset: &[f64], z: &mut [f64]) {
+fn row_product<T: Scalar>(
+    columns: &[u32],
+    values: &[T],
+    right: &[f64],
+    offset: &[f64],
+    z: &mut [f64],
+) {
     let b = z.len();
     for from in (0..b).step_by(8) {
         let mut sums = [0.0; 8];

@@ -1,11 +1,13 @@
 //! The fit that PCA and latent semantic analysis share: plan, decompose, certify, and, where the
 //! certificate is not good enough, once more on a more careful route.
 
-use crate::data::{Columns, Dataset, Moments, Pass, Prepared, Scores, Standardization, Standardized, Tails};
+use crate::data::{
+    Columns, Dataset, Moments, Pass, Prepared, Scores, Standardization, Standardized, Tails,
+};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::{gemm, pool, random};
-use crate::model::{GramPca, LinearMap, PcaModel, PcaParts};
+use crate::model::{GramPca, LinearMap, PcaModel, PcaParts, factors};
 use crate::operator::FeatureGram;
 use crate::scalar::Scalar;
 use crate::select::{self, Outcome, Sample, Spectrum};
@@ -45,7 +47,11 @@ impl Fit {
     }
 
     /// Fits, and returns the training scores where they are wanted (else an empty matrix).
-    pub fn run<T: Scalar>(&self, data: &Dataset<T>, want_scores: bool) -> Result<(PcaModel, Array2<T>)> {
+    pub fn run<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        want_scores: bool,
+    ) -> Result<(PcaModel, Array2<T>)> {
         let plan = self.plan(data)?;
         pool::run(self.options.threads, || {
             let first = self.follow(data, &plan, want_scores)?;
@@ -66,7 +72,12 @@ impl Fit {
     }
 
     /// One route from beginning to end.
-    fn follow<T: Scalar>(&self, data: &Dataset<T>, plan: &Plan, want_scores: bool) -> Result<Fitted<T>> {
+    fn follow<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        plan: &Plan,
+        want_scores: bool,
+    ) -> Result<Fitted<T>> {
         let mut prepared = Prepared::new(data)?;
         let d = data.n_features();
         // Step 1: means and variances, and with them the standardisation.
@@ -76,7 +87,12 @@ impl Fit {
         } else {
             (Columns::of(&mut prepared)?, None)
         };
-        let by = Standardization::new::<T>(&columns, prepared.exponents(), self.center, self.standardize);
+        let by = Standardization::new::<T>(
+            &columns,
+            prepared.exponents(),
+            self.center,
+            self.standardize,
+        );
         let divisor = columns.weight - 1.0;
         let variances = standardized_variances(&columns, &by, self.center);
         let total: f64 = variances.iter().sum();
@@ -89,8 +105,12 @@ impl Fit {
                 matrix: covariance(scatter.unwrap_or_default(), &columns, &by, self.center),
                 noise: if T::EPSILON > f64::EPSILON { 2.0 * T::EPSILON } else { 0.0 },
             },
-            (Route::Dual, _) => Routed::Dual { data: standardized(), gram: standardized().gram_matrix()?, divisor },
-            (Route::Svd, _) => Routed::Svd { data: standardized(), tall: columns.rows >= d, divisor },
+            (Route::Dual, _) => {
+                Routed::Dual { data: standardized(), gram: standardized().gram_matrix()?, divisor }
+            }
+            (Route::Svd, _) => {
+                Routed::Svd { data: standardized(), tall: columns.rows >= d, divisor }
+            }
             (Route::Randomized, Solver::Randomized { oversampling, power_iterations: power }) => {
                 let operator = FeatureGram { data: standardized(), divisor };
                 Routed::Randomized { operator, oversampling, power }
@@ -98,15 +118,24 @@ impl Fit {
             _ => Routed::Iterative { operator: FeatureGram { data: standardized(), divisor } },
         };
         // Step 3: the pairs.
-        let question = Question { fit: self, limit, max_rank, total, columns: &columns, tolerance: self.tolerance::<T>() };
+        let question = Question {
+            fit: self,
+            limit,
+            max_rank,
+            total,
+            columns: &columns,
+            tolerance: self.tolerance::<T>(),
+        };
         let mut notes = Vec::new();
         let (k, mut pairs) = question.resolve(&routed, data, &mut notes)?;
-        let useful = pairs.values.iter().take(k.min(max_rank)).filter(|v| **v > pairs.floor).count();
+        let useful =
+            pairs.values.iter().take(k.min(max_rank)).filter(|v| **v > pairs.floor).count();
         let below_floor = useful < k.min(max_rank) && total > 0.0;
         pairs.values.iter_mut().skip(useful).for_each(|v| *v = 0.0);
         // Step 4: order, sign, null directions.
         let tie = T::SIGN_TIE;
-        let (values, mut components) = finish::largest_first(&pairs.values, &pairs.vectors, k.min(pairs.values.len()), tie);
+        let (values, mut components) =
+            finish::largest_first(&pairs.values, &pairs.vectors, k.min(pairs.values.len()), tie);
         let mut values: Vec<f64> = values;
         values.resize(k, 0.0);
         if components.nrows() < k {
@@ -117,14 +146,25 @@ impl Fit {
         finish::complete(&mut components, useful, tie);
         // Step 5: scores and certificate, in one pass over the data.
         let map = LinearMap { by: by.clone(), components, useful, threads: self.options.threads };
-        let certifier = Certifier { map: &map, values: &values, pairs: &pairs, useful, total, divisor, seed: self.options.seed };
+        let certifier = Certifier {
+            map: &map,
+            values: &values,
+            pairs: &pairs,
+            useful,
+            total,
+            divisor,
+            seed: self.options.seed,
+        };
         let factors = factors(&values, self.whiten);
-        let mut scores = want_scores.then(|| Scores::gather(
-            factors.iter().map(|f| f * power_of_two(by.exponent)).collect(),
-            data.n_samples().unwrap_or(0),
-        ));
+        let mut scores = want_scores.then(|| {
+            Scores::gather(
+                factors.iter().map(|f| f * power_of_two(by.exponent)).collect(),
+                data.n_samples().unwrap_or(0),
+            )
+        });
         let mut tails = Tails::new(k);
-        let certificate = certifier.certify(&standardized(), &routed, scores.as_mut(), &mut tails)?;
+        let certificate =
+            certifier.certify(&standardized(), &routed, scores.as_mut(), &mut tails)?;
         drop(routed);
         // Step 6: what the user should know.
         let mut warnings = warn::<T>(data, &columns, &by, &variances, &values, useful, k, self);
@@ -162,7 +202,8 @@ impl Fit {
             return Some("components asked for lie below its rounding".into());
         }
         let residual = fitted.model.certificate().relative_residual();
-        (residual > self.tolerance::<T>()).then(|| format!("its relative residual was {residual:.1e}"))
+        (residual > self.tolerance::<T>())
+            .then(|| format!("its relative residual was {residual:.1e}"))
     }
 
     /// The more careful route after `route`, where it can be taken.
@@ -182,7 +223,9 @@ impl Fit {
                 _ => Solver::Svd,
             };
             let task = Task { solver: forced, ..task.clone() };
-            plan::plan(&task).ok().map(|p| Plan { reason: format!("more careful than {route}"), ..p })
+            plan::plan(&task)
+                .ok()
+                .map(|p| Plan { reason: format!("more careful than {route}"), ..p })
         })
     }
 
@@ -221,14 +264,18 @@ impl Fit {
 
     fn check_wish(&self) -> Result<()> {
         match self.n_components {
-            NComponents::VarianceShare(share) if !(share > 0.0 && share <= 1.0) => Err(Error::Parameter {
-                name: "n_components",
-                value: share.to_string(),
-                expected: "a share between 0 and 1",
-            }),
-            NComponents::Fixed(0) => {
-                Err(Error::Parameter { name: "n_components", value: "0".into(), expected: "at least 1" })
+            NComponents::VarianceShare(share) if !(share > 0.0 && share <= 1.0) => {
+                Err(Error::Parameter {
+                    name: "n_components",
+                    value: share.to_string(),
+                    expected: "a share between 0 and 1",
+                })
             }
+            NComponents::Fixed(0) => Err(Error::Parameter {
+                name: "n_components",
+                value: "0".into(),
+                expected: "at least 1",
+            }),
             _ => Ok(()),
         }
     }
@@ -292,7 +339,11 @@ impl Question<'_> {
             NComponents::Rule(rule) => {
                 let pairs = self.leading(routed, self.limit)?;
                 let all = pairs.spectrum.as_ref().unwrap_or(&pairs.values);
-                let values: Vec<f64> = all.iter().take(self.max_rank).map(|v| if *v > pairs.floor { *v } else { 0.0 }).collect();
+                let values: Vec<f64> = all
+                    .iter()
+                    .take(self.max_rank)
+                    .map(|v| if *v > pairs.floor { *v } else { 0.0 })
+                    .collect();
                 let spectrum = Spectrum {
                     values: &values,
                     total_variance: self.total,
@@ -369,7 +420,12 @@ impl Certifier<'_> {
         let k = self.values.len();
         let missed = match &self.pairs.spectrum {
             Some(_) => Some(NoneMissed::Complete),
-            None => certificate::missed_by_matrix(routed.matrix(), &self.pairs.values, k.min(self.useful), self.total),
+            None => certificate::missed_by_matrix(
+                routed.matrix(),
+                &self.pairs.values,
+                k.min(self.useful),
+                self.total,
+            ),
         };
         // Components and guard, then (from a multiple of the kernel's width on) the probes.
         let guard = usize::from(self.pairs.values.len() > k && self.pairs.vectors.ncols() > k);
@@ -388,7 +444,10 @@ impl Certifier<'_> {
         }
         let from = if by_probes.is_some() { padded } else { 0 };
         let mut product = Array2::zeros((0, 0));
-        data.pass(block.view(), Pass { scores, gram: Some((from, &mut product)), tails: Some(tails) })?;
+        data.pass(
+            block.view(),
+            Pass { scores, gram: Some((from, &mut product)), tails: Some(tails) },
+        )?;
         product.mapv_inplace(|v| v / self.divisor);
 
         let mut values: Vec<f64> = self.values.to_vec();
@@ -405,12 +464,20 @@ impl Certifier<'_> {
                 let failure = certificate::probe_failure();
                 (residuals.iter().map(|r| r + error).collect(), Evidence::Probes { failure })
             }
-            None => (certificate::residuals(product.slice(s![.., ..kept]), columns, &values), Evidence::Data),
+            None => (
+                certificate::residuals(product.slice(s![.., ..kept]), columns, &values),
+                Evidence::Data,
+            ),
         };
         let none_missed = missed.unwrap_or_else(|| {
             let products = product.slice(s![.., padded - from..]);
             let found = columns.slice(s![.., ..self.useful]);
-            certificate::missed_by_probes(products, block.slice(s![.., padded..]), found, &values[..self.useful])
+            certificate::missed_by_probes(
+                products,
+                block.slice(s![.., padded..]),
+                found,
+                &values[..self.useful],
+            )
         });
         let transposed = self.map.components.t();
         let all = transposed.as_standard_layout();
@@ -429,11 +496,13 @@ impl Certifier<'_> {
 /// Fits from moments, without data to measure against.
 pub(super) fn from_moments(fit: &Fit, moments: &Moments) -> Result<PcaModel> {
     let columns = moments.columns.clone().check_rows()?;
-    let exponents = moments.exponents.iter().any(|&e| e != 0).then_some(moments.exponents.as_slice());
+    let exponents =
+        moments.exponents.iter().any(|&e| e != 0).then_some(moments.exponents.as_slice());
     let by = Standardization::new::<f64>(&columns, exponents, fit.center, fit.standardize);
     let matrix = covariance(moments.scatter.clone(), &columns, &by, fit.center);
     let limit = fit.limit(&columns, moments.n_features())?;
-    let max_rank = max_rank(&columns, matrix.diag().as_slice().unwrap_or(&matrix.diag().to_vec()), fit.center);
+    let max_rank =
+        max_rank(&columns, matrix.diag().as_slice().unwrap_or(&matrix.diag().to_vec()), fit.center);
     from_matrix(fit, matrix, by, Some(columns.weight), limit, max_rank)
 }
 
@@ -445,7 +514,11 @@ pub(super) fn from_covariance(
 ) -> Result<PcaModel> {
     check_symmetric("the covariance matrix", covariance)?;
     if let Some(n) = n_samples.filter(|n| !(*n > 1.0 && n.is_finite())) {
-        return Err(Error::Parameter { name: "n_samples", value: n.to_string(), expected: "more than 1" });
+        return Err(Error::Parameter {
+            name: "n_samples",
+            value: n.to_string(),
+            expected: "more than 1",
+        });
     }
     let d = covariance.nrows();
     if let Some(f) = (0..d).find(|&f| covariance[[f, f]] < 0.0) {
@@ -466,11 +539,14 @@ pub(super) fn from_covariance(
         low: vec![0.0; d],
         weight: (0..d).map(weight).collect(),
         column_exponents: None,
-        scale: fit.standardize.then(|| sd.iter().map(|s| if *s > 0.0 { *s } else { 1.0 }).collect()),
+        scale: fit
+            .standardize
+            .then(|| sd.iter().map(|s| if *s > 0.0 { *s } else { 1.0 }).collect()),
         exponent: 0,
         constant: (0..d).filter(|&f| sd[f] == 0.0).collect(),
     };
-    let matrix = Array2::from_shape_fn((d, d), |(i, j)| covariance[[i, j]] * by.weight[i] * by.weight[j]);
+    let matrix =
+        Array2::from_shape_fn((d, d), |(i, j)| covariance[[i, j]] * by.weight[i] * by.weight[j]);
     fit.check_k(d, n_samples.unwrap_or(f64::INFINITY) as usize, d)?;
     from_matrix(fit, matrix, by, n_samples, d, d)
 }
@@ -486,9 +562,18 @@ fn from_matrix(
     fit.options.check()?;
     fit.check_wish()?;
     let d = matrix.nrows();
-    let plan = Plan { route: Route::Given, reason: "a matrix in place of data".into(), passes: 0, peak_memory: 8 * (8 * d * d) as u64 };
+    let plan = Plan {
+        route: Route::Given,
+        reason: "a matrix in place of data".into(),
+        passes: 0,
+        peak_memory: 8 * (8 * d * d) as u64,
+    };
     if let Some(budget) = fit.options.memory.filter(|b| *b < plan.peak_memory) {
-        return Err(Error::Memory { route: "the given matrix".into(), needed: plan.peak_memory, budget });
+        return Err(Error::Memory {
+            route: "the given matrix".into(),
+            needed: plan.peak_memory,
+            budget,
+        });
     }
     pool::run(fit.options.threads, || {
         let variances = matrix.diag().to_vec();
@@ -499,7 +584,11 @@ fn from_matrix(
         let top = spectrum.first().copied().unwrap_or(0.0).max(0.0);
         let floor = 8.0 * (d as f64).sqrt() * f64::EPSILON * top;
         if let Some(&least) = spectrum.last().filter(|v| **v < -1e3 * floor && **v < -1e-10 * top) {
-            return Err(Error::NotPositive { what: "the covariance matrix", eigenvalue: least, largest: top });
+            return Err(Error::NotPositive {
+                what: "the covariance matrix",
+                eigenvalue: least,
+                largest: top,
+            });
         }
         let k = match &fit.n_components {
             NComponents::Fixed(k) => *k,
@@ -513,7 +602,11 @@ fn from_matrix(
                 reached.map_or(limit, |last| last + 1)
             }
             NComponents::Rule(rule) => {
-                let values: Vec<f64> = spectrum.iter().take(max_rank).map(|v| if *v > floor { *v } else { 0.0 }).collect();
+                let values: Vec<f64> = spectrum
+                    .iter()
+                    .take(max_rank)
+                    .map(|v| if *v > floor { *v } else { 0.0 })
+                    .collect();
                 let spectrum = Spectrum {
                     values: &values,
                     total_variance: total,
@@ -529,7 +622,10 @@ fn from_matrix(
                 match select::apply(*rule, &spectrum, None, fit.options.seed) {
                     Outcome::Chosen(choice) => choice.n_components.clamp(1, limit),
                     Outcome::NotComputed { reason, .. } => {
-                        return Err(Error::NotDefined { what: "the number of components", why: reason.to_string() });
+                        return Err(Error::NotDefined {
+                            what: "the number of components",
+                            why: reason.to_string(),
+                        });
                     }
                 }
             }
@@ -612,7 +708,11 @@ fn check_symmetric(what: &'static str, a: ArrayView2<f64>) -> Result<()> {
         return Err(Error::NoRows);
     }
     if rows != columns {
-        return Err(Error::Shape { what, found: format!("{rows} × {columns} entries"), expected: "a square matrix".into() });
+        return Err(Error::Shape {
+            what,
+            found: format!("{rows} × {columns} entries"),
+            expected: "a square matrix".into(),
+        });
     }
     let size = a.iter().fold(0.0f64, |m, v| m.max(v.abs()));
     for i in 0..rows {
@@ -633,7 +733,12 @@ fn check_symmetric(what: &'static str, a: ArrayView2<f64>) -> Result<()> {
 }
 
 /// `D (scatter + n m mᵀ) D / (n − 1)`, the second term only where not centred; in place.
-fn covariance(mut scatter: Array2<f64>, columns: &Columns, by: &Standardization, center: bool) -> Array2<f64> {
+fn covariance(
+    mut scatter: Array2<f64>,
+    columns: &Columns,
+    by: &Standardization,
+    center: bool,
+) -> Array2<f64> {
     let divisor = columns.weight - 1.0;
     let mean: Vec<f64> = if center {
         vec![0.0; columns.mean.len()]
@@ -665,16 +770,6 @@ fn standardized_variances(columns: &Columns, by: &Standardization, center: bool)
 fn max_rank(columns: &Columns, variances: &[f64], center: bool) -> usize {
     let varying = variances.iter().filter(|v| **v > 0.0).count();
     (columns.rows - usize::from(center)).min(varying)
-}
-
-/// What scores are multiplied by: 1, or one over the standard deviation; 0 for null components.
-pub(crate) fn factors(values: &[f64], whiten: bool) -> Vec<f64> {
-    let one = |v: &f64| match (*v > 0.0, whiten) {
-        (false, _) => 0.0,
-        (true, false) => 1.0,
-        (true, true) => 1.0 / v.sqrt(),
-    };
-    values.iter().map(one).collect()
 }
 
 #[expect(clippy::too_many_arguments)]
@@ -714,8 +809,14 @@ fn warn<T: Scalar>(
         let sd = (columns.squares[f] / columns.weight).sqrt();
         if spacing > 0.0 && sd > 0.0 { sd / spacing } else { f64::INFINITY }
     };
-    if let Some(column) = (0..d).min_by(|&a, &b| levels(a).total_cmp(&levels(b))).filter(|&f| levels(f) < 16.0) {
-        warnings.push(Warning::Quantized { column, name: data.column_name(column), levels: levels(column) });
+    if let Some(column) =
+        (0..d).min_by(|&a, &b| levels(a).total_cmp(&levels(b))).filter(|&f| levels(f) < 16.0)
+    {
+        warnings.push(Warning::Quantized {
+            column,
+            name: data.column_name(column),
+            levels: levels(column),
+        });
     }
     let out_of_range = |v: &f64| {
         let squared = v * power_of_two(by.exponent) * power_of_two(by.exponent);

@@ -104,7 +104,9 @@ impl LinearMap {
             .collect();
         let z = Array2::from_shape_fn((n, k), |(i, j)| scores[[i, j]].to_f64() * back[j]);
         let rows = pool::run(self.threads, || gemm::product(z.view(), self.components.view()))?;
-        Ok(Array2::from_shape_fn(rows.dim(), |(i, f)| T::from_f64(self.unstandardize(rows[[i, f]], f))))
+        Ok(Array2::from_shape_fn(rows.dim(), |(i, f)| {
+            T::from_f64(self.unstandardize(rows[[i, f]], f))
+        }))
     }
 
     fn unstandardize(&self, x: f64, f: usize) -> f64 {

@@ -1,7 +1,18 @@
-//! What a fitted model says about its samples, features and components.
+//! Fitted models, and what they say of samples, features and components.
 
 pub mod diagnostics;
 pub mod gaussian;
+mod gram;
 pub mod limits;
+mod linear_map;
+mod pca;
 pub mod rotation;
 pub mod supplementary;
+mod verify;
+
+pub use gram::GramPca;
+pub use pca::{ModelSpectrum, PcaModel};
+pub use verify::Verification;
+
+pub(crate) use linear_map::LinearMap;
+pub(crate) use pca::{PcaParts, factors};

@@ -4,6 +4,7 @@ use super::diagnostics::{norm, ratio};
 use crate::error::{Error, Result};
 use crate::linalg::dense::thin_svd;
 use crate::linalg::gemm::product;
+use crate::solve::finish;
 use ndarray::{Array1, Array2, ArrayView2, Zip, s};
 
 /// Options of [`varimax`].
@@ -218,19 +219,13 @@ fn order_and_sign(
     rotated: Array2<f64>,
 ) -> (Array2<f64>, Array2<f64>, Array1<f64>) {
     let sd: Vec<f64> = rotated.columns().into_iter().map(norm).collect();
-    let mut order: Vec<usize> = (0..sd.len()).collect();
-    // Stable: factors of equal variance keep the order of the components they came from.
-    order.sort_by(|&i, &j| sd[j].total_cmp(&sd[i]));
+    let order = finish::descending(&sd);
     let mut rotation = columns(rotation.view(), &order);
     let mut rotated = columns(rotated.view(), &order);
     for j in 0..order.len() {
-        let column = rotated.column(j);
-        let most = column.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-        let deciding = column.iter().find(|v| v.abs() >= (1.0 - 1e-6) * most);
-        if deciding.is_some_and(|v| *v < 0.0) {
-            rotation.column_mut(j).mapv_inplace(|v| -v);
-            rotated.column_mut(j).mapv_inplace(|v| -v);
-        }
+        let sign = finish::sign_of(rotated.column(j), finish::f64_tie());
+        rotation.column_mut(j).mapv_inplace(|v| v * sign);
+        rotated.column_mut(j).mapv_inplace(|v| v * sign);
     }
     let sd = order.iter().map(|&j| sd[j]).collect();
     (rotation, rotated, sd)

@@ -88,17 +88,27 @@ impl fmt::Display for Certificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let against = match self.evidence {
             Evidence::Data => "against the data".into(),
-            Evidence::Probes { failure } => format!("by random probes, failing with probability {failure:.0e}"),
+            Evidence::Probes { failure } => {
+                format!("by random probes, failing with probability {failure:.0e}")
+            }
             Evidence::Matrix => "against the matrix given".into(),
         };
-        writeln!(f, "residual       {:.1e} of the largest variance, {against}", self.relative_residual())?;
+        writeln!(
+            f,
+            "residual       {:.1e} of the largest variance, {against}",
+            self.relative_residual()
+        )?;
         let worst = self.angles.iter().fold(0.0f64, |m, a| if *a < 1.0 { m.max(*a) } else { m });
-        let condition = if self.is_conditional() { " (if no component was overlooked)" } else { "" };
+        let condition =
+            if self.is_conditional() { " (if no component was overlooked)" } else { "" };
         writeln!(f, "angle          at most {worst:.1e} rad{condition}")?;
         for (group, angle) in self.groups.iter().zip(&self.group_angles) {
             let range = format!("{}–{}", group.start + 1, group.end);
             if *angle < 1.0 {
-                writeln!(f, "group          components {range} only together (their span to {angle:.1e} rad)")?;
+                writeln!(
+                    f,
+                    "group          components {range} only together (their span to {angle:.1e} rad)"
+                )?;
             } else {
                 writeln!(f, "group          components {range} and more only together")?;
             }
@@ -181,7 +191,11 @@ pub(crate) fn certify(measured: Measured) -> Certificate {
     let mut listed = Vec::new();
     let mut group_angles = Vec::new();
     for group in groups {
-        let above = if group.start == 0 { f64::INFINITY } else { value[group.start - 1] - value[group.start] - padded(group.start - 1) };
+        let above = if group.start == 0 {
+            f64::INFINITY
+        } else {
+            value[group.start - 1] - value[group.start] - padded(group.start - 1)
+        };
         let below = match value.get(group.end) {
             Some(next) => value[group.end - 1] - next - padded(group.end),
             None => f64::INFINITY,
@@ -214,7 +228,11 @@ pub(crate) fn certify(measured: Measured) -> Certificate {
 }
 
 /// ‖A u − λ u‖ of each column, from the product `A U` (d × m).
-pub(crate) fn residuals(product: ArrayView2<f64>, vectors: ArrayView2<f64>, values: &[f64]) -> Vec<f64> {
+pub(crate) fn residuals(
+    product: ArrayView2<f64>,
+    vectors: ArrayView2<f64>,
+    values: &[f64],
+) -> Vec<f64> {
     let mut squares = vec![0.0; values.len()];
     for (p, u) in product.rows().into_iter().zip(vectors.rows()) {
         for j in 0..values.len() {
@@ -228,7 +246,8 @@ pub(crate) fn residuals(product: ArrayView2<f64>, vectors: ArrayView2<f64>, valu
 /// Largest entry of |UᵀU − I|, for columns U (d × m).
 pub(crate) fn orthogonality(vectors: ArrayView2<f64>) -> f64 {
     let gram = gemm::transposed_product(vectors, vectors);
-    gram.indexed_iter().fold(0.0f64, |m, ((i, j), v)| m.max((v - f64::from(u8::from(i == j))).abs()))
+    gram.indexed_iter()
+        .fold(0.0f64, |m, ((i, j), v)| m.max((v - f64::from(u8::from(i == j))).abs()))
 }
 
 /// Probes in a block.
@@ -286,5 +305,9 @@ pub(crate) fn missed_by_matrix(
     let next = values.get(k).copied().unwrap_or(0.0);
     let shift = if last - next > 1e-9 * top { 0.5 * (last + next) } else { last + 1e-9 * top };
     let found = values[..k].iter().filter(|v| **v > shift).count();
-    Some(if dense::count_above(matrix, shift) == found { NoneMissed::Inertia } else { NoneMissed::Disproved })
+    Some(if dense::count_above(matrix, shift) == found {
+        NoneMissed::Inertia
+    } else {
+        NoneMissed::Disproved
+    })
 }

@@ -1,7 +1,7 @@
 //! Eigenpairs of a symmetric matrix in memory: all of them, or the leading ones.
 
-use super::krylov::{self, Ritz, Wish};
 use super::Convergence;
+use super::krylov::{self, Ritz, Wish};
 use crate::error::Result;
 use crate::linalg::dense;
 use crate::operator::SymmetricMatrix;

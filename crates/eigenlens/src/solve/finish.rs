@@ -11,7 +11,11 @@ pub(crate) fn pairs(
     convergence: Convergence,
 ) -> Eigenpairs {
     let (values, components) = largest_first(&values, &vectors, k, f64_tie());
-    Eigenpairs { values, vectors: components.reversed_axes().as_standard_layout().into_owned(), convergence }
+    Eigenpairs {
+        values,
+        vectors: components.reversed_axes().as_standard_layout().into_owned(),
+        convergence,
+    }
 }
 
 /// The `k` largest values, and their vectors (columns of `vectors`, d × m) as rows (k × d), signed.
@@ -51,8 +55,9 @@ pub(crate) fn sign_of(vector: ArrayView1<f64>, tie: f64) -> f64 {
 pub(crate) fn complete(components: &mut Array2<f64>, from: usize, tie: f64) {
     let (k, d) = components.dim();
     // The part of every unit vector that the rows so far leave free.
-    let mut free: Vec<f64> =
-        (0..d).map(|f| 1.0 - components.slice(s![..from, f]).iter().map(|v| v * v).sum::<f64>()).collect();
+    let mut free: Vec<f64> = (0..d)
+        .map(|f| 1.0 - components.slice(s![..from, f]).iter().map(|v| v * v).sum::<f64>())
+        .collect();
     let mut next = 0;
     for j in from..k {
         // The first unit vector with a fair share outside the span: some has at least (d − j)/d.

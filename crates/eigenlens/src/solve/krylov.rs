@@ -103,7 +103,11 @@ pub(crate) fn largest(operator: &dyn Operator, wish: &Wish) -> Result<Ritz> {
                 record.converged = done;
                 record.residuals = residuals;
                 let vectors = basis.combine(inner.slice(s![.., ..wanted.min(m)]));
-                return Ok(Ritz { values: values[..wanted.min(m)].to_vec(), vectors, convergence: record });
+                return Ok(Ritz {
+                    values: values[..wanted.min(m)].to_vec(),
+                    vectors,
+                    convergence: record,
+                });
             }
             // A cluster as large as the block may be larger still: look with fresh vectors.
             looked_again = Some(values[..wish.k].to_vec());
@@ -114,7 +118,8 @@ pub(crate) fn largest(operator: &dyn Operator, wish: &Wish) -> Result<Ritz> {
         }
         // Step 4: a full basis shrinks to its best Ritz vectors and goes on from the newest block.
         if full {
-            let keep = (wanted + (basis.capacity - wanted) / 2).min(basis.capacity - 2 * WIDTH).min(m);
+            let keep =
+                (wanted + (basis.capacity - wanted) / 2).min(basis.capacity - 2 * WIDTH).min(m);
             let newest = basis.newest();
             basis.restart(&values[..keep], inner.slice(s![.., ..keep]), Some(newest));
             record.iterations += 1;

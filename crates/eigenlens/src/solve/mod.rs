@@ -50,7 +50,12 @@ pub fn largest(operator: &dyn Operator, k: usize, options: &Options) -> Result<E
     options.check()?;
     let limit = operator.dim();
     if k == 0 || k > limit {
-        return Err(Error::TooManyComponents { requested: k, limit, samples: limit, features: limit });
+        return Err(Error::TooManyComponents {
+            requested: k,
+            limit,
+            samples: limit,
+            features: limit,
+        });
     }
     pool::run(options.threads, || {
         let wish = krylov::Wish::new(k, limit, options.tolerance.unwrap_or(1e-9), options);

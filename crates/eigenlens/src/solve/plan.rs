@@ -147,11 +147,21 @@ impl Task<'_> {
         };
         let work = match route {
             Route::Covariance => {
-                let scatter = if d <= 336 { 33 * d * d * 8 } else { 4 * unit * (d + 48) * element + d * d * 8 };
+                let scatter = if d <= 336 {
+                    33 * d * d * 8
+                } else {
+                    4 * unit * (d + 48) * element + d * d * 8
+                };
                 scatter.max(2 * d * d * 8 + eigen(d)) + 2 * d * d * 8
             }
-            Route::Dual => 2 * n.saturating_mul(n).saturating_mul(8) + eigen(n.min(1 << 24)) + 16 * 128 * (n.min(1 << 24) + 48) * 8,
-            Route::Svd => tsqr::tall_memory(self.d.min(self.n.unwrap_or(self.d))) + 2 * d * padded * 8,
+            Route::Dual => {
+                2 * n.saturating_mul(n).saturating_mul(8)
+                    + eigen(n.min(1 << 24))
+                    + 16 * 128 * (n.min(1 << 24) + 48) * 8
+            }
+            Route::Svd => {
+                tsqr::tall_memory(self.d.min(self.n.unwrap_or(self.d))) + 2 * d * padded * 8
+            }
             Route::Iterative => {
                 let basis = krylov::basis_columns(self.likely_k(), self.d) as u64 + 16;
                 d * basis * 8 + d * padded * 8 * 2 + 6 * basis * basis * 8 + 24 * d * 8 * 8
@@ -191,7 +201,10 @@ pub(crate) fn plan(task: &Task) -> Result<Plan> {
             return Err(Error::Unsupported {
                 what: format!("the {route} route"),
                 why: "does not work on these data (it needs them dense and in memory)",
-                instead: Some(crate::error::Hint::Set { option: "solver", value: "iterative".into() }),
+                instead: Some(crate::error::Hint::Set {
+                    option: "solver",
+                    value: "iterative".into(),
+                }),
             });
         }
         let needed = task.memory(route);
@@ -204,12 +217,14 @@ pub(crate) fn plan(task: &Task) -> Result<Plan> {
         .into_iter()
         .filter(|&r| task.feasible(r))
         .collect();
-    let affordable: Vec<Route> = candidates.iter().copied().filter(|&r| task.memory(r) <= budget).collect();
+    let affordable: Vec<Route> =
+        candidates.iter().copied().filter(|&r| task.memory(r) <= budget).collect();
     let cheapest = |routes: &[Route]| {
         routes.iter().copied().min_by(|&a, &b| task.cost(a).total_cmp(&task.cost(b)))
     };
     let Some(route) = cheapest(&affordable) else {
-        let leanest = candidates.iter().copied().min_by_key(|&r| task.memory(r)).unwrap_or(Route::Iterative);
+        let leanest =
+            candidates.iter().copied().min_by_key(|&r| task.memory(r)).unwrap_or(Route::Iterative);
         let needed = task.memory(leanest);
         return Err(Error::Memory { route: format!("the {leanest} route"), needed, budget });
     };

@@ -25,17 +25,40 @@ pub(crate) struct Pairs {
 /// One route, ready to be asked for any number of pairs.
 pub(crate) enum Routed<'a, T: Scalar> {
     /// The covariance (d × d) has been formed; `noise` is the relative error of its entries.
-    Covariance { matrix: Array2<f64>, noise: f64 },
+    Covariance {
+        matrix: Array2<f64>,
+        noise: f64,
+    },
     /// The Gram matrix (n × n) has been formed.
-    Dual { data: Standardized<'a, T>, gram: Array2<f64>, divisor: f64 },
-    Svd { data: Standardized<'a, T>, tall: bool, divisor: f64 },
-    Iterative { operator: FeatureGram<'a, T> },
-    Randomized { operator: FeatureGram<'a, T>, oversampling: usize, power: usize },
+    Dual {
+        data: Standardized<'a, T>,
+        gram: Array2<f64>,
+        divisor: f64,
+    },
+    Svd {
+        data: Standardized<'a, T>,
+        tall: bool,
+        divisor: f64,
+    },
+    Iterative {
+        operator: FeatureGram<'a, T>,
+    },
+    Randomized {
+        operator: FeatureGram<'a, T>,
+        oversampling: usize,
+        power: usize,
+    },
 }
 
 impl<T: Scalar> Routed<'_, T> {
     /// The `k` leading pairs and a guard.
-    pub fn leading(&self, k: usize, limit: usize, tolerance: f64, options: &Options) -> Result<Pairs> {
+    pub fn leading(
+        &self,
+        k: usize,
+        limit: usize,
+        tolerance: f64,
+        options: &Options,
+    ) -> Result<Pairs> {
         let guard = usize::from(k < limit);
         let wish = |dim: usize| Wish { guard, ..Wish::new(k, dim, tolerance, options) };
         match self {
@@ -54,7 +77,10 @@ impl<T: Scalar> Routed<'_, T> {
             Routed::Dual { data, gram, divisor } => {
                 let n = gram.nrows();
                 let k = k.min(n);
-                let leading = dense::leading(gram.view(), &Wish { k, guard: usize::from(k < limit.min(n)), ..wish(n) })?;
+                let leading = dense::leading(
+                    gram.view(),
+                    &Wish { k, guard: usize::from(k < limit.min(n)), ..wish(n) },
+                )?;
                 let (ritz, spectrum) = (leading.ritz, leading.spectrum);
                 let roots: Vec<f64> = ritz.values.iter().map(|v| v.max(0.0).sqrt()).collect();
                 let mut left = ritz.vectors;
@@ -97,7 +123,8 @@ impl<T: Scalar> Routed<'_, T> {
             }
             Routed::Randomized { operator, oversampling, power } => {
                 let d = operator.data.prepared.data.n_features();
-                let ritz = randomized::largest(operator, k + guard, *oversampling, *power, options.seed)?;
+                let ritz =
+                    randomized::largest(operator, k + guard, *oversampling, *power, options.seed)?;
                 Ok(from_ritz(ritz, d))
             }
         }

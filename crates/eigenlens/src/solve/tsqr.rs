@@ -62,7 +62,8 @@ pub(crate) fn wide<T: Scalar>(data: &Standardized<T>, wanted: usize) -> Result<R
     let starts: Vec<usize> = (0..d).step_by(chunk).collect();
     let mut total: Option<Array2<f64>> = None;
     for wave in starts.chunks(WAVE) {
-        let panels = wave.iter().map(|&f| data.features(f, chunk.min(d - f))).collect::<Result<_>>()?;
+        let panels =
+            wave.iter().map(|&f| data.features(f, chunk.min(d - f))).collect::<Result<_>>()?;
         merge_wave(&mut total, panels)?;
     }
     let r = total.ok_or(Error::NoColumns)?;
@@ -105,7 +106,8 @@ fn merge_wave(total: &mut Option<Array2<f64>>, wave: Vec<Array2<f64>>) -> Result
     if wave.is_empty() {
         return Ok(());
     }
-    let mut triangles: Vec<Array2<f64>> = wave.into_par_iter().map(|panel| qr_r(panel.view())).collect();
+    let mut triangles: Vec<Array2<f64>> =
+        wave.into_par_iter().map(|panel| qr_r(panel.view())).collect();
     while triangles.len() > 1 {
         triangles = triangles.par_chunks(2).map(stack).collect::<Result<_>>()?;
     }

@@ -1,0 +1,434 @@
+//! A fitted PCA: immutable and complete.
+
+use super::diagnostics::{FeatureDiagnostics, SampleDiagnostics};
+use super::gaussian::{self, Gaussian, LogLikelihood, Units};
+use super::limits::{self, QLimit};
+use super::rotation::{Varimax, VarimaxOptions, varimax};
+use super::supplementary::{SupplementaryColumns, supplementary_columns};
+use super::{LinearMap, Verification, verify};
+use crate::data::Dataset;
+use crate::error::{Error, Result, Warning};
+use crate::linalg::dense::power_of_two;
+use crate::scalar::Scalar;
+use crate::select::Spectrum;
+use crate::solve::{Certificate, Convergence, Plan};
+use ndarray::{Array1, Array2, ArrayView2};
+use std::ops::Range;
+
+/// Everything a fit found out, in units of 2^exponent of the standardised data.
+pub(crate) struct PcaParts {
+    pub map: LinearMap,
+    /// k variances.
+    pub values: Vec<f64>,
+    pub total: f64,
+    pub column_variances: Vec<f64>,
+    /// All variances, where they were computed.
+    pub spectrum: Option<Vec<f64>>,
+    /// The first one left out, where it is known.
+    pub next_value: Option<f64>,
+    pub n_samples: Option<f64>,
+    pub center: bool,
+    pub whiten: bool,
+    pub feature_names: Option<Vec<String>>,
+    pub certificate: Certificate,
+    pub convergence: Convergence,
+    pub plan: Plan,
+    pub tolerance: f64,
+    pub warnings: Vec<Warning>,
+}
+
+/// A fitted PCA or LSA. See [`Pca`](crate::Pca) for how to make one.
+pub struct PcaModel {
+    parts: PcaParts,
+    explained_variance: Vec<f64>,
+    standard_deviations: Vec<f64>,
+    mean: Vec<f64>,
+}
+
+impl PcaModel {
+    pub(crate) fn new(mut parts: PcaParts) -> Self {
+        let residual = parts.certificate.relative_residual();
+        if residual > parts.tolerance {
+            parts.warnings.push(Warning::NotCertified { residual, tolerance: parts.tolerance });
+        }
+        let unit = power_of_two(parts.map.by.exponent);
+        PcaModel {
+            explained_variance: parts.values.iter().map(|v| v * unit * unit).collect(),
+            standard_deviations: parts.values.iter().map(|v| v.sqrt() * unit).collect(),
+            mean: parts.map.by.true_mean(),
+            parts,
+        }
+    }
+
+    pub(crate) fn add_warning(&mut self, warning: Warning) {
+        self.parts.warnings.insert(0, warning);
+    }
+
+    /// The number of components, k.
+    pub fn n_components(&self) -> usize {
+        self.parts.map.n_components()
+    }
+
+    /// The number of features, d.
+    pub fn n_features(&self) -> usize {
+        self.parts.map.components.ncols()
+    }
+
+    /// The number of training samples, or the sum of their weights, where known.
+    pub fn n_samples(&self) -> Option<f64> {
+        self.parts.n_samples
+    }
+
+    /// Components that carry variance; those after them are null.
+    pub fn n_useful_components(&self) -> usize {
+        self.parts.map.useful
+    }
+
+    /// The components (k × d): orthonormal rows, largest variance first.
+    pub fn components(&self) -> ArrayView2<'_, f64> {
+        self.parts.map.components.view()
+    }
+
+    /// The variance along each component (k), divisor n − 1.
+    pub fn explained_variance(&self) -> &[f64] {
+        &self.explained_variance
+    }
+
+    /// The standard deviation along each component (k): a number also where its square is not.
+    pub fn standard_deviations(&self) -> &[f64] {
+        &self.standard_deviations
+    }
+
+    /// Each component's share of the total variance (k); 0 where there is none.
+    pub fn explained_variance_ratio(&self) -> Vec<f64> {
+        let total = self.parts.total;
+        self.parts
+            .values
+            .iter()
+            .map(|v| if total > 0.0 { (v / total).min(1.0) } else { 0.0 })
+            .collect()
+    }
+
+    /// The singular values of the standardised data (k): `s² = (n − 1) λ`.
+    pub fn singular_values(&self) -> Vec<f64> {
+        let root = (self.parts.n_samples.unwrap_or(f64::NAN) - 1.0).sqrt();
+        self.standard_deviations.iter().map(|s| s * root).collect()
+    }
+
+    /// The total variance, tr S, also of what was not kept.
+    pub fn total_variance(&self) -> f64 {
+        let unit = power_of_two(self.parts.map.by.exponent);
+        self.parts.total * unit * unit
+    }
+
+    /// The mean variance of the directions left out, `(tr S − Σλ) / (d − k)`; 0 when none is.
+    pub fn noise_variance(&self) -> f64 {
+        let unit = power_of_two(self.parts.map.by.exponent);
+        self.scaled_noise() * unit * unit
+    }
+
+    fn scaled_noise(&self) -> f64 {
+        let values = Array1::from(self.parts.values.clone());
+        gaussian::noise_variance(self.parts.total, values.view(), self.n_features())
+    }
+
+    /// The mean subtracted from every feature (d); 0 without centring.
+    pub fn mean(&self) -> &[f64] {
+        &self.mean
+    }
+
+    /// What every feature was divided by (d), where standardised; 1 for constant ones, which weigh 0.
+    pub fn scale(&self) -> Option<&[f64]> {
+        self.parts.map.by.scale.as_deref()
+    }
+
+    /// Columns without variance.
+    pub fn constant_columns(&self) -> &[usize] {
+        &self.parts.map.by.constant
+    }
+
+    /// The loadings (d × k): components times standard deviation.
+    pub fn loadings(&self) -> Array2<f64> {
+        let mut loadings = self.components().t().to_owned();
+        for (mut column, &s) in loadings.columns_mut().into_iter().zip(&self.standard_deviations) {
+            column *= s;
+        }
+        loadings
+    }
+
+    /// The names of the features, where they had any.
+    pub fn feature_names(&self) -> Option<&[String]> {
+        self.parts.feature_names.as_deref()
+    }
+
+    /// All variances (min(n, d) or d of them), where the route computed them.
+    pub fn full_spectrum(&self) -> Option<Vec<f64>> {
+        let unit = power_of_two(self.parts.map.by.exponent);
+        Some(self.parts.spectrum.as_ref()?.iter().map(|v| v.max(0.0) * unit * unit).collect())
+    }
+
+    /// How far the components can be trusted numerically.
+    pub fn certificate(&self) -> &Certificate {
+        &self.parts.certificate
+    }
+
+    /// What the solver did.
+    pub fn convergence(&self) -> &Convergence {
+        &self.parts.convergence
+    }
+
+    /// The route that was taken, and why.
+    pub fn plan(&self) -> &Plan {
+        &self.parts.plan
+    }
+
+    /// What the user should know.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.parts.warnings
+    }
+
+    /// The asymptotic standard error of each variance, `λ √(2/(n − 1))`, where n is known.
+    pub fn sampling_errors(&self) -> Option<Vec<f64>> {
+        let factor = (2.0 / (self.parts.n_samples? - 1.0)).sqrt();
+        Some(self.explained_variance.iter().map(|v| v * factor).collect())
+    }
+
+    /// Components whose variances lie within a sampling error of their neighbour's, so that only
+    /// their joint span is identified by the sample (North et al. 1982), as ranges.
+    pub fn sampling_groups(&self) -> Vec<Range<usize>> {
+        let Some(n) = self.parts.n_samples else { return Vec::new() };
+        let factor = (2.0 / (n - 1.0)).sqrt();
+        let values = &self.parts.values;
+        let useful = self.parts.map.useful;
+        let mut groups = Vec::new();
+        let mut start = 0;
+        for j in 0..useful {
+            let next = if j + 1 < useful { Some(values[j + 1]) } else { None };
+            if next.is_none_or(|next| values[j] - next >= factor * values[j]) {
+                if j > start {
+                    groups.push(start..j + 1);
+                }
+                start = j + 1;
+            }
+        }
+        groups
+    }
+
+    fn factors(&self) -> Vec<f64> {
+        factors(&self.parts.values, self.parts.whiten)
+    }
+
+    /// Scores (n × k) of training or new samples, about the **training** mean.
+    pub fn transform<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<T>> {
+        self.parts.map.transform(data, &self.factors())
+    }
+
+    /// Scores as they are made, in blocks of rows (· × k), for data larger than memory. Returns the
+    /// number of rows.
+    pub fn transform_blocks<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        sink: &mut (dyn FnMut(ArrayView2<T>) -> Result<()> + Send),
+    ) -> Result<usize> {
+        self.parts.map.transform_blocks(data, &self.factors(), sink)
+    }
+
+    /// Samples (n × d) from scores (n × k).
+    pub fn inverse_transform<T: Scalar>(&self, scores: ArrayView2<T>) -> Result<Array2<T>> {
+        self.parts.map.inverse_transform(scores, &self.factors())
+    }
+
+    /// The round trip: what the components keep of each sample (n × d).
+    pub fn reconstruct<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<T>> {
+        self.inverse_transform(self.transform(data)?.view())
+    }
+
+    /// T², Q, leverage, contributions and squared cosines of training or new samples.
+    pub fn sample_diagnostics<T: Scalar>(&self, data: &Dataset<T>) -> Result<SampleDiagnostics> {
+        let n = self.need_samples("T² and leverage")?;
+        let unit = power_of_two(self.parts.map.by.exponent);
+        let scores = self.unwhitened(data)?;
+        let lengths = self.parts.map.row_lengths(data)?;
+        let true_units = |v: Vec<f64>| v.into_iter().map(|x| x * unit).collect::<Array1<f64>>();
+        SampleDiagnostics::new(
+            scores.view(),
+            Array1::from(self.standard_deviations.clone()).view(),
+            true_units(lengths.norms).view(),
+            true_units(lengths.residuals).view(),
+            n,
+            self.parts.center,
+        )
+    }
+
+    /// Loadings, contributions, squared cosines and correlations of the features.
+    pub fn feature_diagnostics(&self) -> Result<FeatureDiagnostics> {
+        let unit = power_of_two(self.parts.map.by.exponent);
+        let sds: Array1<f64> =
+            self.parts.column_variances.iter().map(|v| v.sqrt() * unit).collect();
+        let deviations = Array1::from(self.standard_deviations.clone());
+        FeatureDiagnostics::new(self.components(), deviations.view(), sds.view())
+    }
+
+    /// The limit of T² at a confidence such as 0.95, for training samples.
+    pub fn t_squared_limit_training(&self, confidence: f64) -> Result<f64> {
+        let n = self.need_samples("the limit of T²")?;
+        limits::t_squared_limit_training(n, self.parts.map.useful, confidence)
+    }
+
+    /// The limit of T² at a confidence such as 0.95, for new samples.
+    pub fn t_squared_limit_new(&self, confidence: f64) -> Result<f64> {
+        let n = self.need_samples("the limit of T²")?;
+        limits::t_squared_limit_new(n, self.parts.map.useful, confidence)
+    }
+
+    /// The limit of Q at a confidence such as 0.95: from the variances left out where they are all
+    /// known (Jackson & Mudholkar 1979), otherwise from the training samples' own Q.
+    pub fn q_limit<T: Scalar>(&self, training: &Dataset<T>, confidence: f64) -> Result<QLimit> {
+        let unit = power_of_two(self.parts.map.by.exponent);
+        if let Some(spectrum) = &self.parts.spectrum {
+            let discarded: Array1<f64> = spectrum
+                .iter()
+                .skip(self.parts.map.useful)
+                .map(|v| v.max(0.0).sqrt() * unit)
+                .collect();
+            return limits::q_limit_from_spectrum(discarded.view(), confidence);
+        }
+        let lengths = self.parts.map.row_lengths(training)?;
+        let residuals: Array1<f64> = lengths.residuals.iter().map(|r| r * unit).collect();
+        let weights = training.weights().map(|w| w.counts()).transpose()?.map(Array1::from);
+        limits::q_limit_from_residuals(
+            residuals.view(),
+            weights.as_ref().map(|w| w.view()),
+            confidence,
+        )
+    }
+
+    /// Varimax rotation of the kept loadings (Kaiser 1958).
+    pub fn varimax(&self, options: VarimaxOptions) -> Result<Varimax> {
+        varimax(self.loadings().view(), options)
+    }
+
+    /// Where columns that took no part (n × m, one row for each training sample) lie among the
+    /// components. Supplementary rows are simply transformed.
+    pub fn supplementary_columns<T: Scalar>(
+        &self,
+        training: &Dataset<T>,
+        columns: ArrayView2<f64>,
+    ) -> Result<SupplementaryColumns> {
+        let scores = self.unwhitened(training)?;
+        let weights = training.weights().map(|w| w.counts()).transpose()?.map(Array1::from);
+        let deviations = Array1::from(self.standard_deviations.clone());
+        let weights = weights.as_ref().map(|w| w.view());
+        supplementary_columns(scores.view(), deviations.view(), weights, columns)
+    }
+
+    /// The covariance (d × d) of the implied Gaussian, in the units of the data.
+    pub fn covariance(&self) -> Result<Array2<f64>> {
+        self.with_gaussian(|g| Ok(g.covariance(Units::Original)))
+    }
+
+    /// The inverse of [`PcaModel::covariance`]; not defined where a variance is 0.
+    pub fn precision(&self) -> Result<Array2<f64>> {
+        self.with_gaussian(|g| g.precision(Units::Original))
+    }
+
+    /// The log-likelihood of samples under the implied Gaussian, in the units of the data.
+    pub fn log_likelihood<T: Scalar>(&self, data: &Dataset<T>) -> Result<LogLikelihood> {
+        let scores = self.unwhitened(data)?;
+        let unit = power_of_two(self.parts.map.by.exponent);
+        let lengths = self.parts.map.row_lengths(data)?;
+        let residuals: Array1<f64> = lengths.residuals.iter().map(|r| r * unit).collect();
+        self.with_gaussian(|g| g.log_likelihood(scores.view(), residuals.view(), Units::Original))
+    }
+
+    /// The spectrum as the rules in [`select`](crate::select) see it.
+    pub fn spectrum(&self) -> Result<ModelSpectrum> {
+        let n = self.need_samples("a rule for the number of components")?;
+        let max_rank = {
+            let varying = self.parts.column_variances.iter().filter(|v| **v > 0.0).count();
+            ((n as usize).saturating_sub(usize::from(self.parts.center))).min(varying)
+        };
+        let unit = power_of_two(self.parts.map.by.exponent);
+        let values = self.parts.spectrum.as_deref().unwrap_or(&self.parts.values);
+        Ok(ModelSpectrum {
+            values: values.iter().take(max_rank).map(|v| v.max(0.0) * unit * unit).collect(),
+            total_variance: self.total_variance(),
+            n_samples: n,
+            n_features: self.n_features(),
+            max_rank,
+            centered: self.parts.center,
+            standardized: self.scale().is_some(),
+        })
+    }
+
+    /// Checks the model against data from scratch, with code of its own.
+    pub fn verify<T: Scalar>(&self, training: &Dataset<T>) -> Result<Verification> {
+        verify::verify(&self.parts, training)
+    }
+
+    fn unwhitened<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<f64>> {
+        let scores = self.parts.map.transform(data, &factors(&self.parts.values, false))?;
+        Ok(scores.mapv(|v| v.to_f64()))
+    }
+
+    fn with_gaussian<R>(&self, work: impl FnOnce(Gaussian) -> Result<R>) -> Result<R> {
+        let unit = power_of_two(self.parts.map.by.exponent);
+        let deviations = Array1::from(self.standard_deviations.clone());
+        // A scale of 0 marks a column that was left out.
+        let scale: Option<Array1<f64>> = self.scale().map(|scale| {
+            let weights = scale.iter().zip(&self.parts.map.by.weight);
+            weights.map(|(s, w)| if *w > 0.0 { *s } else { 0.0 }).collect()
+        });
+        let noise = self.scaled_noise().sqrt() * unit;
+        work(Gaussian::new(
+            self.components(),
+            deviations.view(),
+            noise,
+            scale.as_ref().map(|s| s.view()),
+        )?)
+    }
+
+    fn need_samples(&self, what: &'static str) -> Result<f64> {
+        self.parts.n_samples.ok_or(Error::NotDefined {
+            what,
+            why: "the number of samples behind the matrix is not known".into(),
+        })
+    }
+}
+
+/// An owned [`Spectrum`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelSpectrum {
+    values: Vec<f64>,
+    total_variance: f64,
+    n_samples: f64,
+    n_features: usize,
+    max_rank: usize,
+    centered: bool,
+    standardized: bool,
+}
+
+impl ModelSpectrum {
+    /// As the rules take it.
+    pub fn view(&self) -> Spectrum<'_> {
+        Spectrum {
+            values: &self.values,
+            total_variance: self.total_variance,
+            n_samples: self.n_samples,
+            n_features: self.n_features,
+            max_rank: self.max_rank,
+            centered: self.centered,
+            standardized: self.standardized,
+        }
+    }
+}
+
+/// What scores are multiplied by: 1, or one over the standard deviation; 0 for null components.
+pub(crate) fn factors(values: &[f64], whiten: bool) -> Vec<f64> {
+    let one = |v: &f64| match (*v > 0.0, whiten) {
+        (false, _) => 0.0,
+        (true, false) => 1.0,
+        (true, true) => 1.0 / v.sqrt(),
+    };
+    values.iter().map(one).collect()
+}
