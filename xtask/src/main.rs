@@ -1,14 +1,16 @@
 //! The project's own commands, in plain Rust: nothing to install first. Run as `cargo xtask …`.
 
-use std::env;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::{env, fs};
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
 commands:
-  test    every test of the workspace, built as users get it
+  test           every test of the workspace, built as users get it
+  bench peers    eigenlens beside its peers: time, memory, accuracy (needs Python and its packages'
+                 index); options: --case NAME, --only PROGRAM, --runs N, --slow SECONDS, --quick
 ";
 
 fn main() -> ExitCode {
@@ -16,6 +18,7 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match arguments.as_slice() {
         ["test"] => test(),
+        ["bench", "peers", options @ ..] => bench_peers(options),
         [] | ["help" | "-h" | "--help"] => {
             print!("{USAGE}");
             Ok(())
@@ -53,6 +56,62 @@ fn test() -> Result<(), String> {
     } else {
         Err(format!("failed: {}", failed.join("; ")))
     }
+}
+
+/// Builds our side, prepares a virtual environment for the others and hands over to `peers.py`,
+/// which reads the options.
+fn bench_peers(options: &[&str]) -> Result<(), String> {
+    let release = release_directory()?;
+    let target = release.parent().unwrap_or(&release);
+    let scripts = root().join("bench");
+    step(
+        "build eigenlens-bench",
+        cargo().args(["build", "--release", "--package", "eigenlens-bench"]),
+    )?;
+    let python = bench_python(&target.join("bench-venv"), &scripts.join("requirements.txt"))?;
+    step(
+        "eigenlens and its peers",
+        Command::new(python)
+            .arg(scripts.join("peers.py"))
+            .arg("--program")
+            .arg(release.join(format!("eigenlens-bench{}", env::consts::EXE_SUFFIX)))
+            .arg("--output")
+            .arg(target.join("bench"))
+            .args(options),
+    )
+}
+
+/// The interpreter of a virtual environment with exactly these packages, made when there is none.
+fn bench_python(environment: &Path, requirements: &Path) -> Result<PathBuf, String> {
+    let bin = if cfg!(windows) { "Scripts" } else { "bin" };
+    let python = environment.join(bin).join("python");
+    // A copy of the list, written last: what is installed is what it says.
+    let installed = environment.join("requirements.txt");
+    let wanted = fs::read_to_string(requirements)
+        .map_err(|error| format!("`{}` cannot be read: {error}", requirements.display()))?;
+    if fs::read_to_string(&installed).is_ok_and(|found| found == wanted) {
+        return Ok(python);
+    }
+    step(
+        "virtual environment for the peers",
+        Command::new("python3").args(["-m", "venv", "--clear"]).arg(environment),
+    )?;
+    step(
+        "packages of the peers",
+        Command::new(&python)
+            .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"])
+            .arg(requirements),
+    )?;
+    fs::write(&installed, wanted)
+        .map_err(|error| format!("`{}` cannot be written: {error}", installed.display()))?;
+    Ok(python)
+}
+
+/// Where cargo put this program, and puts the others it builds for release.
+fn release_directory() -> Result<PathBuf, String> {
+    let program =
+        env::current_exe().map_err(|error| format!("this program has no path: {error}"))?;
+    Ok(program.parent().unwrap_or(&program).to_path_buf())
 }
 
 /// Prints the heading, runs the command in the workspace's root and reports how it ended.
