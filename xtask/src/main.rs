@@ -1,1 +1,137 @@
-fn main() {}
+//! The project's own commands, in plain Rust: nothing to install first. Run as `cargo xtask …`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::{env, fs};
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+commands:
+  test           every test of the workspace, built as users get it
+  bench peers    eigenlens beside its peers: time, memory, accuracy (needs Python and its packages'
+                 index); options: --case NAME, --only PROGRAM, --runs N, --slow SECONDS, --quick
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let outcome = match arguments.as_slice() {
+        ["test"] => test(),
+        ["bench", "peers", options @ ..] => bench_peers(options),
+        [] | ["help" | "-h" | "--help"] => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        other => {
+            eprint!("error: `{}` is not a command\n\n{USAGE}", other.join(" "));
+            return ExitCode::from(64);
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("\nerror: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs every suite, also after one has failed, so that one run shows all there is to mend.
+fn test() -> Result<(), String> {
+    let mut rust = cargo();
+    rust.args(["test", "--release", "--workspace"]);
+    let suites = [("Rust: unit, integration and documentation tests", rust)];
+
+    let mut failed = Vec::new();
+    for (heading, mut command) in suites {
+        if let Err(message) = step(heading, &mut command) {
+            eprintln!("{message}");
+            failed.push(heading);
+        }
+    }
+    if failed.is_empty() {
+        println!("\n== all tests passed ==");
+        Ok(())
+    } else {
+        Err(format!("failed: {}", failed.join("; ")))
+    }
+}
+
+/// Builds our side, prepares a virtual environment for the others and hands over to `peers.py`,
+/// which reads the options.
+fn bench_peers(options: &[&str]) -> Result<(), String> {
+    let release = release_directory()?;
+    let target = release.parent().unwrap_or(&release);
+    let scripts = root().join("bench");
+    step(
+        "build eigenlens-bench",
+        cargo().args(["build", "--release", "--package", "eigenlens-bench"]),
+    )?;
+    let python = bench_python(&target.join("bench-venv"), &scripts.join("requirements.txt"))?;
+    step(
+        "eigenlens and its peers",
+        Command::new(python)
+            .arg(scripts.join("peers.py"))
+            .arg("--program")
+            .arg(release.join(format!("eigenlens-bench{}", env::consts::EXE_SUFFIX)))
+            .arg("--output")
+            .arg(target.join("bench"))
+            .args(options),
+    )
+}
+
+/// The interpreter of a virtual environment with exactly these packages, made when there is none.
+fn bench_python(environment: &Path, requirements: &Path) -> Result<PathBuf, String> {
+    let bin = if cfg!(windows) { "Scripts" } else { "bin" };
+    let python = environment.join(bin).join("python");
+    // A copy of the list, written last: what is installed is what it says.
+    let installed = environment.join("requirements.txt");
+    let wanted = fs::read_to_string(requirements)
+        .map_err(|error| format!("`{}` cannot be read: {error}", requirements.display()))?;
+    if fs::read_to_string(&installed).is_ok_and(|found| found == wanted) {
+        return Ok(python);
+    }
+    step(
+        "virtual environment for the peers",
+        Command::new("python3").args(["-m", "venv", "--clear"]).arg(environment),
+    )?;
+    step(
+        "packages of the peers",
+        Command::new(&python)
+            .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"])
+            .arg(requirements),
+    )?;
+    fs::write(&installed, wanted)
+        .map_err(|error| format!("`{}` cannot be written: {error}", installed.display()))?;
+    Ok(python)
+}
+
+/// Where cargo put this program, and puts the others it builds for release.
+fn release_directory() -> Result<PathBuf, String> {
+    let program =
+        env::current_exe().map_err(|error| format!("this program has no path: {error}"))?;
+    Ok(program.parent().unwrap_or(&program).to_path_buf())
+}
+
+/// Prints the heading, runs the command in the workspace's root and reports how it ended.
+fn step(heading: &str, command: &mut Command) -> Result<(), String> {
+    println!("\n== {heading} ==");
+    let shown = format!("{command:?}").replace('"', "");
+    let status = command
+        .current_dir(root())
+        .status()
+        .map_err(|error| format!("`{shown}` cannot be run: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("`{shown}` ended with {status}")) }
+}
+
+/// The cargo that runs this program.
+fn cargo() -> Command {
+    Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// The workspace's root.
+fn root() -> &'static Path {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here)
+}

@@ -1,0 +1,90 @@
+//! Makes the benchmark's data and runs eigenlens on them; `peers.py` compares it with others.
+
+mod cases;
+mod generate;
+mod memory;
+mod npy;
+mod ours;
+
+use cases::{CASES, Case};
+use std::error::Error;
+use std::path::Path;
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: eigenlens-bench COMMAND [--quick]
+
+commands:
+  cases               the cases, one line of JSON each
+  generate CASE DIR   write the data of a case into DIR, unless they are there
+  run CASE DIR        fit and score the data in DIR, print one line of JSON
+";
+
+fn main() -> ExitCode {
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let given = arguments.len();
+    arguments.retain(|argument| argument != "--quick");
+    let quick = arguments.len() < given;
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let outcome = match arguments.as_slice() {
+        ["cases"] => {
+            CASES.iter().for_each(|case| println!("{}", case.json(quick)));
+            Ok(())
+        }
+        ["generate", case, directory] => {
+            find(case).and_then(|case| Ok(generate::generate(case, quick, Path::new(directory))?))
+        }
+        ["run", case, directory] => {
+            find(case).and_then(|case| run(case, quick, Path::new(directory)))
+        }
+        _ => {
+            eprint!("{USAGE}");
+            return ExitCode::from(64);
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn find(name: &str) -> Result<&'static Case, Box<dyn Error>> {
+    Case::find(name).ok_or_else(|| format!("`{name}` is not a case").into())
+}
+
+/// One measured run; the components go to `DIR/components-eigenlens.npy`.
+fn run(case: &Case, quick: bool, directory: &Path) -> Result<(), Box<dyn Error>> {
+    let outcome = ours::run(case, case.size(quick), directory)?;
+    let components = outcome.components.as_standard_layout();
+    let path = directory.join("components-eigenlens.npy");
+    let mut file = npy::Writer::<f64>::create(&path, components.shape())?;
+    file.write(components.as_slice().unwrap_or_default())?;
+    file.finish()?;
+
+    let variances: Vec<String> =
+        outcome.explained_variance.iter().map(|variance| format!("{variance:e}")).collect();
+    println!(
+        r#"{{"seconds": {}, "peak_bytes": {}, "explained_variance": [{}], "relative_residual": {:e}, "plan": "{}"}}"#,
+        outcome.seconds,
+        outcome.peak_bytes,
+        variances.join(", "),
+        outcome.relative_residual,
+        escaped(&outcome.plan),
+    );
+    Ok(())
+}
+
+/// The inside of a JSON string.
+fn escaped(text: &str) -> String {
+    text.chars()
+        .flat_map(|c| match c {
+            '"' | '\\' => vec!['\\', c],
+            '\n' => vec!['\\', 'n'],
+            c if c.is_control() => vec![' '],
+            c => vec![c],
+        })
+        .collect()
+}
