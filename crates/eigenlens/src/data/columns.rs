@@ -136,9 +136,8 @@ pub(crate) fn rescale<T: Scalar>(prepared: &mut Prepared<T>, columns: &Columns) 
     let suspects: Vec<usize> = (0..columns.mean.len())
         .filter(|&f| {
             let mean_square = columns.squares[f] / columns.weight;
-            !(mean_square >= low && mean_square <= high)
-                || !columns.mean[f].is_finite()
-                || exponent_of(columns.mean[f].abs()) > 2 * T::SAFE_EXPONENT
+            let sound = (low..=high).contains(&mean_square) && columns.mean[f].is_finite();
+            !sound || exponent_of(columns.mean[f].abs()) > 2 * T::SAFE_EXPONENT
         })
         .collect();
     if suspects.is_empty() {
@@ -189,8 +188,9 @@ pub(crate) fn block_mean<T: Scalar>(block: &Block<T>) -> Columns {
     let Some(origin) = (0..block.rows).find(|&i| block.count(i) > 0.0) else { return columns };
     columns.rows = (0..block.rows).filter(|&i| block.count(i) > 0.0).count();
     columns.weight = (0..block.rows).map(|i| block.count(i)).sum();
-    let origin = block.row(origin);
-    let Columns { mean: sums, low, weight, .. } = &mut columns;
+    let origin = &block.row(origin)[..d];
+    let weight = columns.weight;
+    let (sums, low) = (&mut columns.mean[..d], &mut columns.low[..d]);
     vectorized(
         #[inline(always)]
         || {
@@ -198,8 +198,8 @@ pub(crate) fn block_mean<T: Scalar>(block: &Block<T>) -> Columns {
             if block.counts.is_none() {
                 // Four rows at a time: the sums are loaded and stored a quarter as often.
                 while i + 4 <= block.rows {
-                    let (a, b, c, e) =
-                        (block.row(i), block.row(i + 1), block.row(i + 2), block.row(i + 3));
+                    let (a, b) = (&block.row(i)[..d], &block.row(i + 1)[..d]);
+                    let (c, e) = (&block.row(i + 2)[..d], &block.row(i + 3)[..d]);
                     for f in 0..d {
                         let o = origin[f].to_f64();
                         sums[f] += ((a[f].to_f64() - o) + (b[f].to_f64() - o))
@@ -218,7 +218,7 @@ pub(crate) fn block_mean<T: Scalar>(block: &Block<T>) -> Columns {
                 i += 1;
             }
             for f in 0..d {
-                (sums[f], low[f]) = two_sum(origin[f].to_f64(), sums[f] / *weight);
+                (sums[f], low[f]) = two_sum(origin[f].to_f64(), sums[f] / weight);
             }
         },
     );
@@ -235,10 +235,10 @@ pub(crate) fn check_finite<T: Scalar>(
 ) -> Result<()> {
     let sound = columns.mean.iter().zip(&columns.low).all(|(m, l)| m.is_finite() && l.is_finite());
     // Rows of weight 0 are not summed, but a bad entry in one is an error all the same.
-    if !sound || columns.rows < block.rows {
-        if let Some((row, column, value)) = block.find_bad() {
-            return Err(prepared.data.bad_entry(row, column, value));
-        }
+    if (!sound || columns.rows < block.rows)
+        && let Some((row, column, value)) = block.find_bad()
+    {
+        return Err(prepared.data.bad_entry(row, column, value));
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use super::{Dataset, moments_bytes as bytes};
 use crate::error::{Error, Result};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::scatter::{PANEL, add_tile_row, mirror, packed_len};
-use crate::linalg::simd::vectorized;
+use crate::linalg::simd::{Ahead, vectorized};
 use crate::linalg::{gemm, pool};
 use crate::scalar::Scalar;
 use crate::wishes::Options;
@@ -243,15 +243,17 @@ fn scatter_by_units<T: Scalar>(
                     check_finite(prepared, &block, &columns)?;
                     packed.resize(packed_len(d, block.rows), T::default());
                     pack(&block, &columns, packed);
+                    let depth = block.rows;
+                    let ahead = Ahead::new(slab.upcoming(at + depth, BLOCK, end), d * d / 320);
                     for (panel, rows) in c.chunks_mut(PANEL * d).enumerate() {
-                        add_tile_row(packed, block.rows, d, panel, rows);
+                        add_tile_row(packed, depth, d, panel, rows, Some(&ahead));
                     }
                     means.push(columns);
                 }
                 let (columns, rows) = between_blocks(&means);
                 let between = Extra::new(&rows);
                 for (panel, rows) in c.chunks_mut(PANEL * d).enumerate() {
-                    add_tile_row(&between.packed, between.rows, d, panel, rows);
+                    add_tile_row(&between.packed, between.rows, d, panel, rows, None);
                 }
                 Ok((columns, c))
             },
@@ -310,9 +312,9 @@ fn scatter_by_tiles<T: Scalar>(
             for (u, extra) in extras.iter().enumerate() {
                 for b in u * per_unit..((u + 1) * per_unit).min(starts.len()) {
                     let depth = BLOCK.min(slab.rows - starts[b]);
-                    add_tile_row(&packed[b * length..], depth, d, panel, rows);
+                    add_tile_row(&packed[b * length..], depth, d, panel, rows, None);
                 }
-                add_tile_row(&extra.packed, extra.rows, d, panel, rows);
+                add_tile_row(&extra.packed, extra.rows, d, panel, rows, None);
             }
         },
     );

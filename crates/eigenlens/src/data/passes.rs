@@ -6,7 +6,7 @@ use super::{Source, Standardization, sparse};
 use crate::error::{Error, Result};
 use crate::linalg::gemm::{rows_of, slice_mut};
 use crate::linalg::scatter::{PANEL, add_tile_row, mirror, packed_len};
-use crate::linalg::simd::{How, Left, Tile, vectorized};
+use crate::linalg::simd::{Ahead, How, Left, Tile, inner_products, vectorized};
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
@@ -30,37 +30,58 @@ pub(crate) struct Standardized<'a, T: Scalar> {
     pub by: &'a Standardization,
 }
 
+/// Takes blocks of scores (· × k) in order.
+pub(crate) type Sink<'s, T> = dyn FnMut(ArrayView2<T>) -> Result<()> + Send + 's;
+
 /// Where scores go: `k` columns, each multiplied by its factor.
 pub(crate) struct Scores<'o, T: Scalar> {
     /// One for each score column; 0 silences a column.
     pub factors: Vec<f64>,
-    /// Rows not yet handed on.
-    pub values: Vec<T>,
+    /// Room for scores; zeroed pages are touched first by the tasks that fill them.
+    values: Vec<T>,
+    /// Entries filled and not handed on.
+    used: usize,
     /// Takes rows (· × k) as they come; without it they gather in `values`.
-    pub sink: Option<&'o mut (dyn FnMut(ArrayView2<T>) -> Result<()> + Send)>,
+    sink: Option<&'o mut Sink<'o, T>>,
 }
 
-impl<T: Scalar> Scores<'_, T> {
+impl<'o, T: Scalar> Scores<'o, T> {
     /// Gathers scores, with room for `rows`.
     pub fn gather(factors: Vec<f64>, rows: usize) -> Self {
-        let values = Vec::with_capacity(rows.saturating_mul(factors.len()));
-        Scores { factors, values, sink: None }
+        let values = vec![T::default(); rows.saturating_mul(factors.len())];
+        Scores { factors, values, used: 0, sink: None }
+    }
+
+    /// Hands scores on as they are made.
+    pub fn hand_to(factors: Vec<f64>, sink: &'o mut Sink<'o, T>) -> Self {
+        Scores { factors, values: Vec::new(), used: 0, sink: Some(sink) }
+    }
+
+    /// The scores gathered (n × k).
+    pub fn into_array(mut self) -> Result<Array2<T>> {
+        let k = self.factors.len();
+        self.values.truncate(self.used);
+        Array2::from_shape_vec((self.used / k.max(1), k), self.values)
+            .map_err(|e| Error::Internal(e.to_string()))
     }
 
     pub(super) fn make_room(&mut self, rows: usize) -> &mut [T] {
-        let from = self.values.len();
-        self.values.resize(from + rows * self.factors.len(), T::default());
-        &mut self.values[from..]
+        let from = self.used;
+        self.used += rows * self.factors.len();
+        if self.values.len() < self.used {
+            self.values.resize(self.used, T::default());
+        }
+        &mut self.values[from..self.used]
     }
 
     pub(super) fn hand_on(&mut self) -> Result<()> {
         if let Some(sink) = &mut self.sink {
             let k = self.factors.len();
-            let rows = self.values.len() / k.max(1);
-            let view = ArrayView2::from_shape((rows, k), &self.values)
+            let rows = self.used / k.max(1);
+            let view = ArrayView2::from_shape((rows, k), &self.values[..self.used])
                 .map_err(|e| Error::Internal(e.to_string()))?;
             sink(view)?;
-            self.values.clear();
+            self.used = 0;
         }
         Ok(())
     }
@@ -82,23 +103,32 @@ pub(crate) struct Tails {
     pub squares: Vec<f64>,
     pub fourth_powers: Vec<f64>,
     /// Largest weighted square, and the row it came from.
-    pub largest: Vec<(f64, usize)>,
+    pub largest: Vec<f64>,
+    pub row: Vec<u64>,
 }
 
 impl Tails {
     pub fn new(k: usize) -> Tails {
-        Tails { squares: vec![0.0; k], fourth_powers: vec![0.0; k], largest: vec![(0.0, 0); k] }
+        Tails {
+            squares: vec![0.0; k],
+            fourth_powers: vec![0.0; k],
+            largest: vec![0.0; k],
+            row: vec![0; k],
+        }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn add_row(&mut self, z: &[f64], w: f64, row: usize) {
-        for (j, &z) in z.iter().take(self.squares.len()).enumerate() {
-            let square = z * z;
-            self.squares[j] += w * square;
-            self.fourth_powers[j] += w * square * square;
-            if w * square > self.largest[j].0 {
-                self.largest[j] = (w * square, row);
-            }
+        let k = self.squares.len();
+        let (z, squares, fourth) = (&z[..k], &mut self.squares[..k], &mut self.fourth_powers[..k]);
+        let (largest, at) = (&mut self.largest[..k], &mut self.row[..k]);
+        for j in 0..k {
+            let square = w * z[j] * z[j];
+            squares[j] += square;
+            fourth[j] += square * z[j] * z[j];
+            let larger = square > largest[j];
+            largest[j] = if larger { square } else { largest[j] };
+            at[j] = if larger { row as u64 } else { at[j] };
         }
     }
 
@@ -106,8 +136,9 @@ impl Tails {
         for j in 0..self.squares.len() {
             self.squares[j] += later.squares[j];
             self.fourth_powers[j] += later.fourth_powers[j];
-            if later.largest[j].0 > self.largest[j].0 {
+            if later.largest[j] > self.largest[j] {
                 self.largest[j] = later.largest[j];
+                self.row[j] = later.row[j];
             }
         }
     }
@@ -140,11 +171,14 @@ impl<T: Scalar> Standardized<'_, T> {
         };
         let gram_from = wanted.gram.as_ref().map(|(from, _)| *from);
         let columns = gram_from.map_or(0, |from| padded - from);
-        let mut total = Array2::<f64>::zeros(if columns > 0 { (d, columns) } else { (0, 0) });
+        // The product is summed transposed (columns × d) where units of rows have one each.
+        let small = !self.prepared.is_sparse() && d * columns * 8 <= SMALL_PRODUCT;
+        let shape = if small { (columns, d) } else { (d, columns) };
+        let mut total = Array2::<f64>::zeros(if columns > 0 { shape } else { (0, 0) });
+        let right = &Right::new(right);
         let rows = if self.prepared.is_sparse() {
-            sparse::pass(self, right, &mut wanted, gram_from.map(|from| (from, &mut total)))?
+            sparse::pass(self, right.v, &mut wanted, gram_from.map(|from| (from, &mut total)))?
         } else {
-            let small = d * columns * 8 <= SMALL_PRODUCT;
             let slab = slab_rows(d, if small { UNITS } else { 2 });
             let mut scores = wanted.scores;
             let mut tails = wanted.tails;
@@ -160,6 +194,7 @@ impl<T: Scalar> Standardized<'_, T> {
             })?
         };
         if let Some((from, gram)) = wanted.gram {
+            let total = if small { total.t().as_standard_layout().into_owned() } else { total };
             *gram = if padded == b { total } else { total.slice(s![.., ..b - from]).to_owned() };
         }
         Ok(rows)
@@ -169,12 +204,12 @@ impl<T: Scalar> Standardized<'_, T> {
     fn slab_by_units(
         &self,
         slab: &Slab<T>,
-        v: ArrayView2<f64>,
+        v: &Right<'_>,
         room: Option<(Vec<f64>, &mut [T])>,
         gram: Option<(usize, &mut Array2<f64>)>,
         mut tails: Option<&mut Tails>,
     ) -> Result<()> {
-        let (d, b) = v.dim();
+        let (d, b) = v.v.dim();
         let unit = unit_rows(d);
         let starts: Vec<usize> = (0..slab.rows).step_by(unit).collect();
         let (factors, pieces) = score_pieces(room, unit, starts.len());
@@ -192,11 +227,16 @@ impl<T: Scalar> Standardized<'_, T> {
                 for at in (start..end).step_by(height) {
                     let rows = height.min(end - at);
                     let out = out.as_mut().map(|out| &mut out[(at - start) * factors.len()..]);
-                    self.project(slab, at, rows, v, work, &factors, out, &mut tails)?;
+                    let ahead = Ahead::new(
+                        slab.upcoming(at + rows, height, end),
+                        tiles(d, b, columns, rows),
+                    );
+                    self.project(slab, at, rows, v, work, &factors, out, &mut tails, &ahead)?;
                     if let Some(from) = gram_from {
-                        let left = Left::new(&work.panel, d, rows, 1, panel_stride(d));
-                        let how = How { padded: true, ..How::default() };
-                        f64::product(left, &work.z[from..], b, columns, &mut product, columns, how);
+                        // (Xsᵀ Z)ᵀ: features across the vectors, columns of Z broadcast.
+                        let left = Left::new(&work.z[from..], columns, rows, 1, b);
+                        let how = How { padded: true, ahead: Some(&ahead), ..How::default() };
+                        f64::product(left, &work.panel, panel_stride(d), d, &mut product, d, how);
                     }
                 }
                 Ok((product, tails))
@@ -225,38 +265,41 @@ impl<T: Scalar> Standardized<'_, T> {
         slab: &Slab<T>,
         at: usize,
         rows: usize,
-        v: ArrayView2<f64>,
+        v: &Right<'_>,
         work: &mut Workspace<T>,
         factors: &[f64],
         out: Option<&mut [T]>,
         tails: &mut Tails,
+        ahead: &Ahead,
     ) -> Result<()> {
-        let (d, b) = v.dim();
+        let (d, b) = v.v.dim();
         let stride = panel_stride(d);
         work.panel.resize(panel_rows(d) * stride, 0.0);
         work.z.resize(panel_rows(d) * b, 0.0);
         let block = slab.block(at, at + rows, &mut work.scratch);
         standardize(&block, self.by, &mut work.panel, stride);
-        let (right, right_stride) = rows_of(&v);
-        let left = Left::new(&work.panel, rows, d, stride, 1);
-        let how = How { fresh: true, padded: true, below_diagonal: None };
-        f64::product(left, right, right_stride, b, &mut work.z, b, how);
+        v.multiply(&work.panel, stride, rows, &mut work.z, ahead);
         // A bad entry reaches every score of its row.
-        if !work.z[..rows * b].iter().all(|z| z.is_finite()) {
-            if let Some((row, column, value)) = block.find_bad() {
-                return Err(self.prepared.data.bad_entry(row, column, value));
-            }
+        if !all_finite(&work.z[..rows * b])
+            && let Some((row, column, value)) = block.find_bad()
+        {
+            return Err(self.prepared.data.bad_entry(row, column, value));
         }
         if let Some(out) = out {
             write_scores(&work.z, b, factors, out, rows);
         }
-        for (i, z) in work.z.chunks_exact_mut(b).take(rows).enumerate() {
-            let w = block.count(i);
-            tails.add_row(z, w, block.first + i);
-            if w != 1.0 {
-                z.iter_mut().for_each(|z| *z *= w);
-            }
-        }
+        vectorized(
+            #[inline(always)]
+            || {
+                for (i, z) in work.z.chunks_exact_mut(b).take(rows).enumerate() {
+                    let w = block.count(i);
+                    tails.add_row(z, w, block.first + i);
+                    if w != 1.0 {
+                        z.iter_mut().for_each(|z| *z *= w);
+                    }
+                }
+            },
+        );
         Ok(())
     }
 
@@ -264,12 +307,12 @@ impl<T: Scalar> Standardized<'_, T> {
     fn slab_by_features(
         &self,
         slab: &Slab<T>,
-        v: ArrayView2<f64>,
+        v: &Right<'_>,
         room: Option<(Vec<f64>, &mut [T])>,
         gram: Option<(usize, &mut Array2<f64>)>,
         tails: Option<&mut Tails>,
     ) -> Result<()> {
-        let (d, b) = v.dim();
+        let (d, b) = v.v.dim();
         let height = panel_rows(d);
         let starts: Vec<usize> = (0..slab.rows).step_by(height).collect();
         let (factors, pieces) = score_pieces(room, height, starts.len());
@@ -287,7 +330,8 @@ impl<T: Scalar> Standardized<'_, T> {
             .map_init(Workspace::default, |work, ((z, &at), out)| {
                 let rows = height.min(slab.rows - at);
                 let mut tails = Tails::new(k);
-                self.project(slab, at, rows, v, work, &factors, out, &mut tails)?;
+                let ahead = Ahead::new::<T>(&[], 1);
+                self.project(slab, at, rows, v, work, &factors, out, &mut tails, &ahead)?;
                 for (z, all) in z.chunks_exact_mut(columns).zip(work.z.chunks_exact(b)) {
                     z.copy_from_slice(&all[from..]);
                 }
@@ -316,13 +360,19 @@ impl<T: Scalar> Standardized<'_, T> {
                 let stride = panel_stride(FEATURES);
                 const ROWS: usize = 64;
                 work.panel.resize(ROWS * stride, 0.0);
+                let mut product = vec![0.0; b * width];
                 for at in (0..slab.rows).step_by(ROWS) {
                     let rows = ROWS.min(slab.rows - at);
                     let block = slab.block(at, at + rows, &mut work.scratch);
                     standardize_columns(&block, self.by, first, width, &mut work.panel, stride);
-                    let left = Left::new(&work.panel, width, rows, 1, stride);
+                    let left = Left::new(&z[at * b..], b, rows, 1, b);
                     let how = How { padded: true, ..How::default() };
-                    f64::product(left, &z[at * b..], b, b, total, b, how);
+                    f64::product(left, &work.panel, stride, width, &mut product, width, how);
+                }
+                for (f, row) in total.chunks_exact_mut(b).enumerate() {
+                    for (j, t) in row.iter_mut().enumerate() {
+                        *t += product[j * width + f];
+                    }
                 }
             },
         );
@@ -365,7 +415,7 @@ impl<T: Scalar> Standardized<'_, T> {
             slice_mut(&mut gram).par_chunks_mut(PANEL * n).enumerate().rev().for_each(
                 |(panel, rows)| {
                     for (packed, &first) in packed.chunks_exact(length).zip(wave) {
-                        add_tile_row(packed, BLOCK.min(d - first), n, panel, rows);
+                        add_tile_row(packed, BLOCK.min(d - first), n, panel, rows, None);
                     }
                 },
             );
@@ -450,6 +500,50 @@ impl<T: Scalar> Standardized<'_, T> {
     }
 }
 
+/// The thin right operand V (d × b) of a pass, laid out for the product with rows.
+struct Right<'a> {
+    v: ArrayView2<'a, f64>,
+    /// Vᵀ (b × d padded), for long rows.
+    transposed: Option<Vec<f64>>,
+}
+
+impl<'a> Right<'a> {
+    /// From this many features on, inner products of rows beat broadcasting.
+    const LONG: usize = 192;
+
+    fn new(v: ArrayView2<'a, f64>) -> Self {
+        let (d, b) = v.dim();
+        let stride = panel_stride(d);
+        let transposed = (d >= Self::LONG).then(|| {
+            let mut transposed = vec![0.0; b * stride];
+            for (f, row) in v.rows().into_iter().enumerate() {
+                for (j, &x) in row.iter().enumerate() {
+                    transposed[j * stride + f] = x;
+                }
+            }
+            transposed
+        });
+        Right { v, transposed }
+    }
+
+    /// `Z = P V` for a panel of standardised rows.
+    fn multiply(&self, panel: &[f64], stride: usize, rows: usize, z: &mut [f64], ahead: &Ahead) {
+        let (d, b) = self.v.dim();
+        let how = How { fresh: true, padded: true, ahead: Some(ahead), ..How::default() };
+        match &self.transposed {
+            Some(right) => {
+                let depth = d.next_multiple_of(f64::PAD);
+                inner_products(panel, stride, rows, right, stride, b, depth, z, b, how);
+            }
+            None => {
+                let (right, right_stride) = rows_of(&self.v);
+                let left = Left::new(panel, rows, d, stride, 1);
+                f64::product(left, right, right_stride, b, z, b, how);
+            }
+        }
+    }
+}
+
 /// Buffers of one task.
 struct Workspace<T> {
     scratch: Vec<T>,
@@ -461,6 +555,28 @@ impl<T> Default for Workspace<T> {
     fn default() -> Self {
         Workspace { scratch: Vec::new(), panel: Vec::new(), z: Vec::new() }
     }
+}
+
+/// About how many register tiles the products of one panel take.
+fn tiles(d: usize, b: usize, gram_columns: usize, rows: usize) -> usize {
+    let scores = if d >= Right::LONG {
+        d.div_ceil(512) * rows.div_ceil(3) * b.div_ceil(8)
+    } else {
+        rows.div_ceil(8) * b.div_ceil(24)
+    };
+    (scores + d.div_ceil(24) * gram_columns.div_ceil(8)).max(1)
+}
+
+/// Whether every number is finite, without a branch for each.
+fn all_finite(z: &[f64]) -> bool {
+    vectorized(
+        #[inline(always)]
+        || {
+            const EXPONENT: u64 = 0x7ff0_0000_0000_0000;
+            let bad = z.iter().map(|z| u64::from(z.to_bits() & EXPONENT == EXPONENT)).sum::<u64>();
+            bad == 0
+        },
+    )
 }
 
 /// Rows of a panel; a function of d alone.
@@ -509,7 +625,6 @@ fn standardize_columns<T: Scalar>(
 }
 
 /// One slice of the scores' room for each piece of rows.
-#[expect(clippy::type_complexity)]
 fn score_pieces<T>(
     room: Option<(Vec<f64>, &mut [T])>,
     rows: usize,

@@ -238,6 +238,18 @@ impl<T: Scalar> Slab<'_, T> {
         Block { first, data: scratch, stride: d, rows: end - start, n_features: d, counts }
     }
 
+    /// Where up to `rows` rows from `start` on (before `end`) lie, to be fetched ahead of their use;
+    /// empty where they do not lie together.
+    pub fn upcoming(&self, start: usize, rows: usize, end: usize) -> &[T] {
+        match &self.body {
+            Body::Dense(x) if start < end => {
+                let part = x.slice_move_rows(start, (start + rows).min(end));
+                part.to_slice().unwrap_or_default()
+            }
+            _ => &[],
+        }
+    }
+
     fn copy_rows(&self, start: usize, end: usize, scratch: &mut Vec<T>) {
         let d = self.n_features;
         scratch.clear();
@@ -281,7 +293,7 @@ trait SliceRows<'a, T> {
 
 impl<'a, T> SliceRows<'a, T> for ArrayView2<'a, T> {
     fn slice_move_rows(&self, start: usize, end: usize) -> ArrayView2<'a, T> {
-        self.clone().slice_move(s![start..end, ..])
+        (*self).slice_move(s![start..end, ..])
     }
 }
 

@@ -1,6 +1,6 @@
 //! `PᵀP` of a packed block of rows: the lower triangle only, at the speed of the micro-kernel.
 
-use super::simd::{How, Left};
+use super::simd::{Ahead, How, Left};
 use crate::scalar::Scalar;
 use ndarray::Array2;
 
@@ -20,6 +20,7 @@ pub(crate) fn add_tile_row<T: Scalar>(
     d: usize,
     panel: usize,
     c: &mut [f64],
+    ahead: Option<&Ahead>,
 ) {
     if depth == 0 {
         return;
@@ -31,7 +32,7 @@ pub(crate) fn add_tile_row<T: Scalar>(
         let right = &packed[column * length..(column + 1) * length];
         let columns = PANEL.min(d - column * PANEL);
         let below_diagonal = (column == panel).then_some(0);
-        let how = How { fresh: false, padded: true, below_diagonal };
+        let how = How { fresh: false, padded: true, below_diagonal, ahead };
         T::product(left, right, PANEL, columns, &mut c[column * PANEL..], d, how);
     }
 }

@@ -4,6 +4,8 @@
 //! multiply-adds over the depth, in order: its bits do not depend on how the work was tiled.
 //! This file is the reviewed corner of `unsafe`.
 
+use std::cell::Cell;
+
 /// A left operand seen as `rows × depth` with any strides, in elements.
 #[derive(Clone, Copy)]
 pub struct Left<'a, T> {
@@ -44,14 +46,54 @@ impl<'a, T> Left<'a, T> {
     }
 }
 
+/// Memory that will be read soon, fetched into the cache a little with every register tile, so that
+/// a product that computes hides the loading of the next rows.
+pub struct Ahead {
+    next: Cell<*const u8>,
+    end: *const u8,
+    lines: usize,
+}
+
+impl Ahead {
+    /// Fetches `rows` over about `tiles` register tiles.
+    pub fn new<T>(rows: &[T], tiles: usize) -> Ahead {
+        let range = rows.as_ptr_range();
+        let lines = std::mem::size_of_val(rows).div_ceil(64).div_ceil(tiles.max(1));
+        Ahead { next: Cell::new(range.start.cast()), end: range.end.cast(), lines }
+    }
+
+    #[inline(always)]
+    fn step(&self) {
+        for _ in 0..self.lines {
+            let at = self.next.get();
+            if at >= self.end {
+                return;
+            }
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: a prefetch has no effect but on the cache, whatever the address; this one
+            // lies inside the slice it was made from.
+            unsafe {
+                std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T1 }>(at.cast());
+            }
+            self.next.set(at.wrapping_add(64));
+        }
+    }
+}
+
 /// Runs `work` compiled for wide registers where the CPU has them. For plain element-wise loops:
 /// nothing is reassociated, so the bits are the same either way.
 #[inline]
 pub fn vectorized<R>(work: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
-    if x86::has_avx2() {
-        // SAFETY: the feature was detected.
-        return unsafe { x86::with_avx2(work) };
+    {
+        if x86::has_avx512() {
+            // SAFETY: the feature was detected.
+            return unsafe { x86::with_avx512(work) };
+        }
+        if x86::has_avx2() {
+            // SAFETY: the feature was detected.
+            return unsafe { x86::with_avx2(work) };
+        }
     }
     work()
 }
@@ -71,19 +113,157 @@ pub trait Tile: Sized {
         columns: usize,
         c: &mut [f64],
         c_stride: usize,
-        how: How,
+        how: How<'_>,
     );
 }
 
 /// How a product is stored.
 #[derive(Clone, Copy, Default)]
-pub struct How {
+pub struct How<'a> {
     /// Overwrite instead of add.
     pub fresh: bool,
     /// B's rows may be read up to the next multiple of [`Tile::PAD`] columns (and hold zeros there).
     pub padded: bool,
     /// Skip tiles that lie wholly above the diagonal `column = row + offset`.
     pub below_diagonal: Option<isize>,
+    /// What to fetch on the way.
+    pub ahead: Option<&'a Ahead>,
+}
+
+/// `C = A Bᵀ` or `C += A Bᵀ` for A (rows × depth) and B (columns × depth), both row-major: inner
+/// products of long rows. `depth` and `columns` are multiples of [`Tile::PAD`] (padded with zeros).
+///
+/// Rows of A meet eleven operands in 24 sums, where the broadcasting tile of a single vector of
+/// columns would load one operand for each multiplication.
+#[expect(clippy::too_many_arguments)]
+pub fn inner_products(
+    a: &[f64],
+    a_stride: usize,
+    rows: usize,
+    b: &[f64],
+    b_stride: usize,
+    columns: usize,
+    depth: usize,
+    c: &mut [f64],
+    c_stride: usize,
+    how: How<'_>,
+) {
+    if rows == 0 || columns == 0 {
+        return;
+    }
+    assert!(columns.is_multiple_of(f64::PAD) && depth.is_multiple_of(f64::PAD));
+    assert!(
+        (rows - 1) * a_stride + depth <= a.len() && (columns - 1) * b_stride + depth <= b.len()
+    );
+    assert!(c_stride >= columns && (rows - 1) * c_stride + columns <= c.len());
+    let operands = Rows { a, a_stride, rows, b, b_stride, columns, depth };
+    #[cfg(target_arch = "x86_64")]
+    {
+        if x86::has_avx512() {
+            // SAFETY: the features were detected, the extents asserted.
+            return unsafe { x86::inner_avx512(operands, c, c_stride, how) };
+        }
+        if x86::has_avx2() {
+            // SAFETY: as above.
+            return unsafe { x86::inner_avx2(operands, c, c_stride, how) };
+        }
+    }
+    // SAFETY: the extents are asserted.
+    unsafe { drive_inner::<Portable<f64>, 2>(operands, c, c_stride, how) }
+}
+
+struct Rows<'a> {
+    a: &'a [f64],
+    a_stride: usize,
+    rows: usize,
+    b: &'a [f64],
+    b_stride: usize,
+    columns: usize,
+    depth: usize,
+}
+
+/// Depth of one sum: this much of eight rows of B stays in the first-level cache.
+const INNER_DEPTH: usize = 512;
+
+#[inline(always)]
+unsafe fn drive_inner<V: Vector<f64>, const NR: usize>(
+    x: Rows<'_>,
+    c: &mut [f64],
+    c_stride: usize,
+    how: How<'_>,
+) {
+    let mut from = 0;
+    while from < x.depth {
+        let depth = INNER_DEPTH.min(x.depth - from);
+        let fresh = how.fresh && from == 0;
+        for column in (0..x.columns).step_by(NR) {
+            let mut row = 0;
+            while row < x.rows {
+                if let Some(ahead) = how.ahead {
+                    ahead.step();
+                }
+                let rows = (x.rows - row).min(3);
+                // SAFETY: the tile's rows and columns lie inside the operands.
+                unsafe {
+                    let a = x.a.as_ptr().add(row * x.a_stride + from);
+                    let b = x.b.as_ptr().add(column * x.b_stride + from);
+                    let out = c.as_mut_ptr().add(row * c_stride + column);
+                    match rows {
+                        1 => inner_tile::<V, 1, NR>(
+                            a, x.a_stride, b, x.b_stride, depth, out, c_stride, fresh,
+                        ),
+                        2 => inner_tile::<V, 2, NR>(
+                            a, x.a_stride, b, x.b_stride, depth, out, c_stride, fresh,
+                        ),
+                        _ => inner_tile::<V, 3, NR>(
+                            a, x.a_stride, b, x.b_stride, depth, out, c_stride, fresh,
+                        ),
+                    }
+                }
+                row += rows;
+            }
+        }
+        from += depth;
+    }
+}
+
+#[inline(always)]
+#[expect(clippy::too_many_arguments)]
+unsafe fn inner_tile<V: Vector<f64>, const MR: usize, const NR: usize>(
+    a: *const f64,
+    a_stride: usize,
+    b: *const f64,
+    b_stride: usize,
+    depth: usize,
+    c: *mut f64,
+    c_stride: usize,
+    fresh: bool,
+) {
+    // SAFETY: the caller vouches for MR rows of A and NR rows of B over the depth.
+    unsafe {
+        let mut sums = [[V::zero(); NR]; MR];
+        let mut p = 0;
+        while p < depth {
+            let mut left = [V::zero(); MR];
+            for (r, v) in left.iter_mut().enumerate() {
+                *v = V::load(a.add(r * a_stride + p));
+            }
+            for q in 0..NR {
+                let right = V::load(b.add(q * b_stride + p));
+                for r in 0..MR {
+                    sums[r][q] = left[r].mul_add(right, sums[r][q]);
+                }
+            }
+            p += V::LANES;
+        }
+        for (r, sums) in sums.iter().enumerate() {
+            for (q, sum) in sums.iter().enumerate() {
+                let out = &mut *c.add(r * c_stride + q);
+                let sum = sum.total();
+                *out = if fresh { sum } else { *out + sum };
+            }
+        }
+    }
 }
 
 macro_rules! tile {
@@ -98,7 +278,7 @@ macro_rules! tile {
                 columns: usize,
                 c: &mut [f64],
                 c_stride: usize,
-                how: How,
+                how: How<'_>,
             ) {
                 if a.rows == 0 || columns == 0 {
                     return;
@@ -138,6 +318,8 @@ trait Vector<T>: Copy {
     unsafe fn splat(p: *const T) -> Self;
     unsafe fn mul_add(self, b: Self, c: Self) -> Self;
     unsafe fn store(self, p: *mut T);
+    /// The sum of the lanes.
+    unsafe fn total(self) -> T;
 }
 
 /// Walks C in register tiles of `MR` rows and `NV` vectors; `MAX` ≥ `NV·LANES` bounds the tile.
@@ -158,7 +340,7 @@ unsafe fn drive<
     columns: usize,
     c: &mut [f64],
     c_stride: usize,
-    how: How,
+    how: How<'_>,
 ) {
     let lanes = V::LANES;
     let depth = a.depth;
@@ -188,6 +370,9 @@ unsafe fn drive<
                 .below_diagonal
                 .is_some_and(|offset| column as isize > (row + rows - 1) as isize + offset);
             if !skip {
+                if let Some(ahead) = how.ahead {
+                    ahead.step();
+                }
                 // SAFETY: rows `row..row+rows` and the tile's columns lie inside the operands.
                 unsafe {
                     let start = a.data.as_ptr().add(row * a.row_stride);
@@ -326,6 +511,10 @@ macro_rules! portable {
                     *p.add(1) = self.0[1];
                 }
             }
+            #[inline(always)]
+            unsafe fn total(self) -> $t {
+                self.0[0] + self.0[1]
+            }
         }
     };
 }
@@ -334,17 +523,26 @@ portable!(f32);
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{How, Left, Vector, drive};
+    use super::{How, Left, Rows, Vector, drive, drive_inner};
     use std::arch::x86_64::*;
 
     #[inline]
     pub(super) fn has_avx512() -> bool {
         is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512bw")
     }
 
     #[inline]
     pub(super) fn has_avx2() -> bool {
         is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
+    }
+
+    /// SAFETY: the CPU has AVX-512.
+    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
+    pub(super) unsafe fn with_avx512<R>(work: impl FnOnce() -> R) -> R {
+        work()
     }
 
     /// SAFETY: the CPU has AVX2.
@@ -354,7 +552,7 @@ mod x86 {
     }
 
     macro_rules! vector {
-        ($v:ty, $t:ty, $lanes:expr, $zero:ident, $load:ident, $splat:ident, $fma:ident, $store:ident) => {
+        ($v:ty, $t:ty, $lanes:expr, $zero:ident, $load:ident, $splat:ident, $fma:ident, $store:ident, $total:expr) => {
             impl Vector<$t> for $v {
                 const LANES: usize = $lanes;
                 #[inline(always)]
@@ -382,6 +580,11 @@ mod x86 {
                     // SAFETY: as above; the caller vouches for the room.
                     unsafe { $store(p, self) }
                 }
+                #[inline(always)]
+                unsafe fn total(self) -> $t {
+                    // SAFETY: as above.
+                    unsafe { $total(self) }
+                }
             }
         };
     }
@@ -393,7 +596,8 @@ mod x86 {
         _mm512_loadu_pd,
         _mm512_set1_pd,
         _mm512_fmadd_pd,
-        _mm512_storeu_pd
+        _mm512_storeu_pd,
+        _mm512_reduce_add_pd
     );
     vector!(
         __m512,
@@ -403,7 +607,8 @@ mod x86 {
         _mm512_loadu_ps,
         _mm512_set1_ps,
         _mm512_fmadd_ps,
-        _mm512_storeu_ps
+        _mm512_storeu_ps,
+        _mm512_reduce_add_ps
     );
     vector!(
         __m256d,
@@ -413,7 +618,8 @@ mod x86 {
         _mm256_loadu_pd,
         _mm256_set1_pd,
         _mm256_fmadd_pd,
-        _mm256_storeu_pd
+        _mm256_storeu_pd,
+        total_pd
     );
     vector!(
         __m256,
@@ -423,8 +629,41 @@ mod x86 {
         _mm256_loadu_ps,
         _mm256_set1_ps,
         _mm256_fmadd_ps,
-        _mm256_storeu_ps
+        _mm256_storeu_ps,
+        total_ps
     );
+
+    /// SAFETY: the CPU has AVX.
+    #[inline(always)]
+    unsafe fn total_pd(v: __m256d) -> f64 {
+        let mut lanes = [0.0; 4];
+        // SAFETY: vouched for by the caller; the array has room for four.
+        unsafe { _mm256_storeu_pd(lanes.as_mut_ptr(), v) };
+        (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
+    }
+
+    /// SAFETY: the CPU has AVX.
+    #[inline(always)]
+    unsafe fn total_ps(v: __m256) -> f32 {
+        let mut lanes = [0.0; 8];
+        // SAFETY: vouched for by the caller; the array has room for eight.
+        unsafe { _mm256_storeu_ps(lanes.as_mut_ptr(), v) };
+        lanes.iter().sum()
+    }
+
+    /// SAFETY: the CPU has AVX-512, and the operands are as large as they claim.
+    #[target_feature(enable = "avx512f")]
+    pub(super) unsafe fn inner_avx512(x: Rows<'_>, c: &mut [f64], c_stride: usize, how: How<'_>) {
+        // SAFETY: vouched for by the caller.
+        unsafe { drive_inner::<__m512d, 8>(x, c, c_stride, how) }
+    }
+
+    /// SAFETY: the CPU has AVX2 and FMA, and the operands are as large as they claim.
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) unsafe fn inner_avx2(x: Rows<'_>, c: &mut [f64], c_stride: usize, how: How<'_>) {
+        // SAFETY: vouched for by the caller.
+        unsafe { drive_inner::<__m256d, 4>(x, c, c_stride, how) }
+    }
 
     macro_rules! product {
         ($name:ident, $features:literal, $t:ty, $v:ty, $rows:literal, $vectors:literal) => {
@@ -437,7 +676,7 @@ mod x86 {
                 columns: usize,
                 c: &mut [f64],
                 c_stride: usize,
-                how: How,
+                how: How<'_>,
             ) {
                 // SAFETY: vouched for by the caller.
                 unsafe {

@@ -170,9 +170,7 @@ impl Fit {
         let mut warnings = warn::<T>(data, &columns, &by, &variances, &values, useful, k, self);
         warnings.extend(tail_warnings(&tails, columns.weight, useful));
         warnings.extend(notes);
-        let rows = scores.as_ref().map_or(0, |s| if k > 0 { s.values.len() / k } else { 0 });
-        let scores = Array2::from_shape_vec((rows, k), scores.map_or_else(Vec::new, |s| s.values))
-            .map_err(|e| Error::Internal(e.to_string()))?;
+        let scores = scores.map_or_else(|| Ok(Array2::default((0, k))), Scores::into_array)?;
         let model = PcaModel::new(PcaParts {
             map,
             values,
@@ -841,7 +839,7 @@ fn tail_warnings(tails: &Tails, n: f64, useful: usize) -> Vec<Warning> {
         if squares <= 0.0 {
             continue;
         }
-        let (largest, row) = tails.largest[component];
+        let (largest, row) = (tails.largest[component], tails.row[component] as usize);
         let kurtosis = n * tails.fourth_powers[component] / (squares * squares) - 3.0;
         if largest / squares > ONE_ROW {
             warnings.push(Warning::DominantRow { component, row, share: largest / squares });

@@ -42,9 +42,8 @@ impl LinearMap {
     /// Scores (n × k) of new or old rows, each column times its factor (`whitening` or 1).
     pub fn transform<T: Scalar>(&self, data: &Dataset<T>, factors: &[f64]) -> Result<Array2<T>> {
         let mut scores = Scores::gather(self.true_units(factors), data.n_samples().unwrap_or(0));
-        let rows = self.run(data, &mut scores)?;
-        Array2::from_shape_vec((rows, factors.len()), scores.values)
-            .map_err(|e| Error::Internal(e.to_string()))
+        self.run(data, &mut scores)?;
+        scores.into_array()
     }
 
     /// The same, handed on in order as it is made.
@@ -54,8 +53,7 @@ impl LinearMap {
         factors: &[f64],
         sink: &mut (dyn FnMut(ArrayView2<T>) -> Result<()> + Send),
     ) -> Result<usize> {
-        let factors = self.true_units(factors);
-        self.run(data, &mut Scores { factors, values: Vec::new(), sink: Some(sink) })
+        self.run(data, &mut Scores::hand_to(self.true_units(factors), sink))
     }
 
     fn run<T: Scalar>(&self, data: &Dataset<T>, scores: &mut Scores<T>) -> Result<usize> {

@@ -194,7 +194,8 @@ impl PcaModel {
     }
 
     /// Components whose variances lie within a sampling error of their neighbour's, so that only
-    /// their joint span is identified by the sample (North et al. 1982), as ranges.
+    /// their joint span is identified by the sample (North et al. 1982), as ranges. The last range
+    /// may go on with components that were not kept.
     pub fn sampling_groups(&self) -> Vec<Range<usize>> {
         let Some(n) = self.parts.n_samples else { return Vec::new() };
         let factor = (2.0 / (n - 1.0)).sqrt();
@@ -203,9 +204,10 @@ impl PcaModel {
         let mut groups = Vec::new();
         let mut start = 0;
         for j in 0..useful {
-            let next = if j + 1 < useful { Some(values[j + 1]) } else { None };
-            if next.is_none_or(|next| values[j] - next >= factor * values[j]) {
-                if j > start {
+            let next = if j + 1 < useful { Some(values[j + 1]) } else { self.parts.next_value };
+            let apart = next.is_none_or(|next| values[j] - next >= factor * values[j]);
+            if apart || j + 1 == useful {
+                if j > start || !apart {
                     groups.push(start..j + 1);
                 }
                 start = j + 1;
