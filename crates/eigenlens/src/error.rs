@@ -94,6 +94,16 @@ pub enum Error {
         /// The sum that came.
         sum: f64,
     },
+    /// A count of terms is negative.
+    #[error("row {row}, column {column} is {value}, but a count must not be negative")]
+    NegativeCount {
+        /// Row, counted from 0.
+        row: usize,
+        /// Column, counted from 0.
+        column: usize,
+        /// The value that came.
+        value: f64,
+    },
     /// Two shapes that belong together differ.
     #[error("{what} has {found}, but {expected} is expected")]
     Shape {
@@ -304,9 +314,9 @@ pub enum Warning {
     VarianceOutOfRange,
     /// Scores are heavy-tailed: sampling errors that assume normality are not to be trusted.
     HeavyTails {
-        /// Component, counted from 0.
-        component: usize,
-        /// Excess kurtosis of its scores.
+        /// Components, counted from 0.
+        components: Vec<usize>,
+        /// Largest excess kurtosis of their scores.
         kurtosis: f64,
     },
     /// The first route was not accurate enough and a more careful one was taken.
@@ -367,11 +377,15 @@ impl fmt::Display for Warning {
                 f,
                 "a variance is outside the range of numbers; rescale the data to see it (components, ratios and scores are right)"
             ),
-            Warning::HeavyTails { component, kurtosis } => write!(
-                f,
-                "the scores of component {} are heavy-tailed (excess kurtosis {kurtosis:.0}): its sampling errors are unreliable",
-                component + 1
-            ),
+            Warning::HeavyTails { components, kurtosis } => {
+                let names: Vec<String> = components.iter().map(|j| (j + 1).to_string()).collect();
+                write!(
+                    f,
+                    "scores are heavy-tailed (excess kurtosis up to {kurtosis:.0}): sampling errors are unreliable for {} {}",
+                    if names.len() == 1 { "component" } else { "components" },
+                    list(&names)
+                )
+            }
             Warning::Escalated { from, to, why } => {
                 write!(f, "moved from the {from} to the {to} route: {why}")
             }

@@ -32,7 +32,9 @@ pub mod select;
 pub mod solve;
 mod wishes;
 
-pub use data::{Csr, Dataset, Missing, Moments, RowReader, Rows, SampleWeights};
+pub use data::{
+    Csr, Dataset, Missing, Moments, RowReader, Rows, SampleWeights, TermWeighting, TermWeights,
+};
 pub use error::{Error, ErrorKind, Hint, Result, Warning};
 pub use methods::{Lsa, Pca};
 pub use model::{GramPca, PcaModel, Verification};
@@ -40,3 +42,14 @@ pub use operator::{Deflated, Operator, SymmetricMatrix};
 pub use scalar::Scalar;
 pub use solve::{Certificate, Plan, Route};
 pub use wishes::{NComponents, Options, Rule, Solver};
+
+/// The commands and examples of the written pages, run as tests.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../../docs/methods/pca.md")]
+    struct PcaPage;
+    #[doc = include_str!("../../../docs/methods/lsa.md")]
+    struct LsaPage;
+}

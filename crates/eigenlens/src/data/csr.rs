@@ -81,6 +81,13 @@ impl<T: Scalar> Csr<T> {
         (&self.columns[range.clone()], &self.values[range])
     }
 
+    /// The same pattern with other values, made from column and value.
+    pub(crate) fn map_values(&self, value: impl Fn(usize, T) -> T) -> Csr<T> {
+        let values =
+            self.columns.iter().zip(&self.values).map(|(&c, &v)| value(c as usize, v)).collect();
+        Csr { values, ..self.clone() }
+    }
+
     /// The first entry that is not finite.
     pub(crate) fn find_bad(&self) -> Option<(usize, usize, f64)> {
         let at = self.values.iter().position(|v| !v.to_f64().is_finite())?;

@@ -10,11 +10,13 @@ mod prepared;
 mod rows;
 mod sparse;
 mod standardization;
+mod term_weights;
 mod weights;
 
 pub use csr::Csr;
 pub use moments::Moments;
 pub use rows::{RowReader, Rows};
+pub use term_weights::{TermWeighting, TermWeights};
 pub use weights::SampleWeights;
 
 pub(crate) use columns::Columns;

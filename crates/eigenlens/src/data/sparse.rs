@@ -243,18 +243,29 @@ fn row_product<T: Scalar>(
     offset: &[f64],
     z: &mut [f64],
 ) {
-    let b = z.len();
-    for from in (0..b).step_by(8) {
-        let mut sums = [0.0; 8];
-        for (&f, v) in columns.iter().zip(values) {
-            let v = v.to_f64();
-            let at = f as usize * b + from;
-            for (s, r) in sums.iter_mut().zip(&right[at..at + 8]) {
-                *s += v * r;
+    let groups = z.len() / 8;
+    let right = right.as_chunks::<8>().0;
+    for g in 0..groups {
+        // Two sums: one would wait for itself.
+        let (mut even, mut odd) = ([0.0; 8], [0.0; 8]);
+        let (pairs, last) = columns.as_chunks::<2>();
+        let (value_pairs, last_value) = values.as_chunks::<2>();
+        for (&[f0, f1], &[v0, v1]) in pairs.iter().zip(value_pairs) {
+            let (r0, r1) = (&right[f0 as usize * groups + g], &right[f1 as usize * groups + g]);
+            let (v0, v1) = (v0.to_f64(), v1.to_f64());
+            for j in 0..8 {
+                even[j] += v0 * r0[j];
+                odd[j] += v1 * r1[j];
+            }
+        }
+        for (&f, v) in last.iter().zip(last_value) {
+            let (r, v) = (&right[f as usize * groups + g], v.to_f64());
+            for j in 0..8 {
+                even[j] += v * r[j];
             }
         }
         for j in 0..8 {
-            z[from + j] = sums[j] - offset[from + j];
+            z[8 * g + j] = (even[j] + odd[j]) - offset[8 * g + j];
         }
     }
 }
@@ -262,14 +273,13 @@ fn row_product<T: Scalar>(
 /// `product[column] += value · z`.
 #[inline(always)]
 fn row_update<T: Scalar>(columns: &[u32], values: &[T], z: &[f64], product: &mut [f64]) {
-    let b = z.len();
-    for from in (0..b).step_by(8) {
-        let z: [f64; 8] = std::array::from_fn(|j| z[from + j]);
+    let groups = z.len() / 8;
+    let product = product.as_chunks_mut::<8>().0;
+    for (g, z) in z.as_chunks::<8>().0.iter().enumerate() {
         for (&f, v) in columns.iter().zip(values) {
-            let v = v.to_f64();
-            let at = f as usize * b + from;
-            for (p, z) in product[at..at + 8].iter_mut().zip(&z) {
-                *p += v * z;
+            let (p, v) = (&mut product[f as usize * groups + g], v.to_f64());
+            for j in 0..8 {
+                p[j] += v * z[j];
             }
         }
     }

@@ -830,6 +830,7 @@ fn tail_warnings(tails: &Tails, n: f64, useful: usize) -> Vec<Warning> {
     const ONE_ROW: f64 = 0.9;
     const HEAVY: f64 = 10.0;
     let mut warnings = Vec::new();
+    let (mut heavy, mut heaviest) = (Vec::new(), 0.0f64);
     // With few rows every component is mostly one of them.
     if n < 10.0 {
         return warnings;
@@ -844,8 +845,12 @@ fn tail_warnings(tails: &Tails, n: f64, useful: usize) -> Vec<Warning> {
         if largest / squares > ONE_ROW {
             warnings.push(Warning::DominantRow { component, row, share: largest / squares });
         } else if kurtosis > HEAVY {
-            warnings.push(Warning::HeavyTails { component, kurtosis });
+            heavy.push(component);
+            heaviest = heaviest.max(kurtosis);
         }
+    }
+    if !heavy.is_empty() {
+        warnings.push(Warning::HeavyTails { components: heavy, kurtosis: heaviest });
     }
     warnings
 }
