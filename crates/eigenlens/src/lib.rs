@@ -38,7 +38,7 @@ pub use data::{
 pub use error::{Error, ErrorKind, Hint, Result, Warning};
 pub use methods::{Lsa, Pca};
 pub use model::{GramPca, PcaModel, Verification};
-pub use operator::{Deflated, Operator, SymmetricMatrix};
+pub use operator::{Deflated, Operator, SparseSymmetric, SymmetricMatrix};
 pub use scalar::Scalar;
 pub use solve::{Certificate, Plan, Route};
 pub use wishes::{NComponents, Options, Rule, Solver};

@@ -6,3 +6,4 @@ pub(crate) mod pool;
 pub(crate) mod random;
 pub(crate) mod scatter;
 pub(crate) mod simd;
+pub(crate) mod sparse;

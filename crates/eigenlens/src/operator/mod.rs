@@ -3,9 +3,11 @@
 mod deflated;
 mod feature_gram;
 mod matrix;
+mod sparse_symmetric;
 
 pub use deflated::Deflated;
 pub use matrix::SymmetricMatrix;
+pub use sparse_symmetric::SparseSymmetric;
 
 pub(crate) use feature_gram::FeatureGram;
 

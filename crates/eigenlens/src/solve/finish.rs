@@ -18,6 +18,25 @@ pub(crate) fn pairs(
     }
 }
 
+/// Keeps the `k` smallest pairs and their residuals, smallest first, signed.
+pub(crate) fn smallest_pairs(
+    values: &[f64],
+    vectors: &Array2<f64>,
+    k: usize,
+    mut convergence: Convergence,
+) -> Eigenpairs {
+    let mut order = descending(values);
+    order.reverse();
+    order.truncate(k);
+    convergence.residuals = order.iter().map(|&from| convergence.residuals[from]).collect();
+    let (values, components) = signed(values, vectors, &order, f64_tie());
+    Eigenpairs {
+        values,
+        vectors: components.reversed_axes().as_standard_layout().into_owned(),
+        convergence,
+    }
+}
+
 /// The `k` largest values, and their vectors (columns of `vectors`, d × m) as rows (k × d), signed.
 pub(crate) fn largest_first(
     values: &[f64],
@@ -25,14 +44,25 @@ pub(crate) fn largest_first(
     k: usize,
     tie: f64,
 ) -> (Vec<f64>, Array2<f64>) {
-    let order = descending(values);
-    let mut components = Array2::zeros((k, vectors.nrows()));
-    for (j, &from) in order.iter().take(k).enumerate() {
+    let mut order = descending(values);
+    order.truncate(k);
+    signed(values, vectors, &order, tie)
+}
+
+/// The values and vectors (columns) at these positions, the vectors as signed rows.
+fn signed(
+    values: &[f64],
+    vectors: &Array2<f64>,
+    order: &[usize],
+    tie: f64,
+) -> (Vec<f64>, Array2<f64>) {
+    let mut components = Array2::zeros((order.len(), vectors.nrows()));
+    for (j, &from) in order.iter().enumerate() {
         let column = vectors.column(from);
         let sign = sign_of(column, tie);
         components.row_mut(j).assign(&column.mapv(|v| v * sign));
     }
-    (order.iter().take(k).map(|&from| values[from]).collect(), components)
+    (order.iter().map(|&from| values[from]).collect(), components)
 }
 
 /// Positions of the values from the largest to the smallest; equal ones keep their order.

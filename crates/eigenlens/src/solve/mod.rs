@@ -10,10 +10,12 @@ pub(crate) mod krylov;
 pub(crate) mod plan;
 pub(crate) mod randomized;
 pub(crate) mod route;
+pub(crate) mod shift_invert;
 pub(crate) mod tsqr;
 
 pub use certificate::{Certificate, Evidence, NoneMissed};
 pub use plan::{Plan, Route};
+pub use shift_invert::smallest;
 
 use crate::error::{Error, Result};
 use crate::linalg::pool;
@@ -34,7 +36,8 @@ pub struct Convergence {
     pub operator_applications: usize,
 }
 
-/// Eigenpairs, ordered and signed.
+/// Eigenpairs, ordered and signed: the largest first from [`largest`], the smallest first from
+/// [`smallest`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Eigenpairs {
     /// k values.
