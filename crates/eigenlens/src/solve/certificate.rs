@@ -71,7 +71,7 @@ pub struct Certificate {
 impl Certificate {
     /// The largest residual, relative to the largest eigenvalue.
     pub fn relative_residual(&self) -> f64 {
-        self.residuals.iter().fold(0.0, |m: f64, r| m.max(*r))
+        largest(self.residuals.iter().copied())
     }
 
     /// Whether the angle bounds assume that nothing was overlooked.
@@ -246,8 +246,12 @@ pub(crate) fn residuals(
 /// Largest entry of |UᵀU − I|, for columns U (d × m).
 pub(crate) fn orthogonality(vectors: ArrayView2<f64>) -> f64 {
     let gram = gemm::transposed_product(vectors, vectors);
-    gram.indexed_iter()
-        .fold(0.0f64, |m, ((i, j), v)| m.max((v - f64::from(u8::from(i == j))).abs()))
+    largest(gram.indexed_iter().map(|((i, j), v)| (v - f64::from(u8::from(i == j))).abs()))
+}
+
+/// The largest of some numbers ≥ 0; a NaN counts as infinite and never passes unseen.
+fn largest(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(0.0, |m, v| if v.is_nan() { f64::INFINITY } else { m.max(v) })
 }
 
 /// Probes in a block.
@@ -264,8 +268,7 @@ pub(crate) fn probe_failure() -> f64 {
 /// A bound on the spectral norm of a symmetric matrix from its products with Gaussian probes
 /// (columns): it fails with [`probe_failure`].
 pub(crate) fn norm_bound(products: ArrayView2<f64>) -> f64 {
-    let longest = products.columns().into_iter().map(|c| c.dot(&c)).fold(0.0f64, f64::max);
-    longest.sqrt() / SMALL_COORDINATE
+    largest(products.columns().into_iter().map(|c| c.dot(&c))).sqrt() / SMALL_COORDINATE
 }
 
 /// Bounds what was missed, from the products of the operator with Gaussian probes: everything the

@@ -3,19 +3,16 @@
 use super::{Convergence, Eigenpairs};
 use ndarray::{Array2, ArrayView1, s};
 
-/// Keeps the `k` largest pairs, largest first, signed.
-pub(crate) fn pairs(
-    values: Vec<f64>,
-    vectors: Array2<f64>,
+/// Keeps the `k` largest pairs and their residuals, largest first, signed.
+pub(crate) fn largest_pairs(
+    values: &[f64],
+    vectors: &Array2<f64>,
     k: usize,
     convergence: Convergence,
 ) -> Eigenpairs {
-    let (values, components) = largest_first(&values, &vectors, k, f64_tie());
-    Eigenpairs {
-        values,
-        vectors: components.reversed_axes().as_standard_layout().into_owned(),
-        convergence,
-    }
+    let mut order = descending(values);
+    order.truncate(k);
+    pairs(values, vectors, &order, convergence)
 }
 
 /// Keeps the `k` smallest pairs and their residuals, smallest first, signed.
@@ -23,18 +20,24 @@ pub(crate) fn smallest_pairs(
     values: &[f64],
     vectors: &Array2<f64>,
     k: usize,
-    mut convergence: Convergence,
+    convergence: Convergence,
 ) -> Eigenpairs {
     let mut order = descending(values);
     order.reverse();
     order.truncate(k);
+    pairs(values, vectors, &order, convergence)
+}
+
+fn pairs(
+    values: &[f64],
+    vectors: &Array2<f64>,
+    order: &[usize],
+    mut convergence: Convergence,
+) -> Eigenpairs {
     convergence.residuals = order.iter().map(|&from| convergence.residuals[from]).collect();
-    let (values, components) = signed(values, vectors, &order, f64_tie());
-    Eigenpairs {
-        values,
-        vectors: components.reversed_axes().as_standard_layout().into_owned(),
-        convergence,
-    }
+    let (values, components) = signed(values, vectors, order, f64_tie());
+    let vectors = components.reversed_axes().as_standard_layout().into_owned();
+    Eigenpairs { values, vectors, convergence }
 }
 
 /// The `k` largest values, and their vectors (columns of `vectors`, d × m) as rows (k × d), signed.

@@ -52,7 +52,10 @@ pub struct Eigenpairs {
 pub fn largest(operator: &dyn Operator, k: usize, options: &Options) -> Result<Eigenpairs> {
     options.check()?;
     let limit = operator.dim();
-    if k == 0 || k > limit {
+    if k == 0 {
+        return Err(Error::Parameter { name: "k", value: "0".into(), expected: "at least 1" });
+    }
+    if k > limit {
         return Err(Error::TooManyComponents {
             requested: k,
             limit,
@@ -71,6 +74,6 @@ pub fn largest(operator: &dyn Operator, k: usize, options: &Options) -> Result<E
                 tolerance: wish.tolerance,
             });
         }
-        Ok(finish::pairs(ritz.values, ritz.vectors, k, ritz.convergence))
+        Ok(finish::largest_pairs(&ritz.values, &ritz.vectors, k, ritz.convergence))
     })?
 }
