@@ -642,7 +642,8 @@ fn score_pieces<T>(
 fn write_scores<T: Scalar>(z: &[f64], b: usize, factors: &[f64], out: &mut [T], rows: usize) {
     for (z, out) in z.chunks_exact(b).zip(out.chunks_exact_mut(factors.len())).take(rows) {
         for ((o, &z), &factor) in out.iter_mut().zip(z).zip(factors) {
-            *o = T::from_f64(z * factor);
+            // Plus 0: a silenced score is 0, never −0.
+            *o = T::from_f64(z * factor + 0.0);
         }
     }
 }

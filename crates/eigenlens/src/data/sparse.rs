@@ -35,20 +35,31 @@ pub(super) fn columns<T: Scalar>(prepared: &Prepared<T>) -> Result<Columns> {
             }
         }
     });
-    let mean: Vec<f64> = sums.iter().map(|s| s / weight).collect();
-    // Σ w (x − m)² = Σ_stored w ((x − m)² − m²) + Σw m², with (x − m)² − m² = x (x − 2m).
+    let mut mean: Vec<f64> = sums.iter().map(|s| s / weight).collect();
+    // Σ w (x − m)² = Σ_stored w (x − m)² + (Σw − Σ_stored w) m²: nothing cancels.
     // Entries stored twice would be squared apart: their rows are summed first.
     let duplicates = (0..n).any(|i| has_duplicates(x.row(i).0));
-    let squares = over_pieces(n, d, |range, squares: &mut Vec<f64>| {
+    let sums = over_pieces(n, 3 * d, |range, sums: &mut Vec<f64>| {
+        let (squares, rest) = sums.split_at_mut(d);
+        let (stored, deviations) = rest.split_at_mut(d);
         let mut merged = Vec::new();
         for i in range {
             for (f, v) in entries(x, i, duplicates, &mut merged) {
-                let v = v * scale(f);
-                squares[f] += count(i) * v * (v - 2.0 * mean[f]);
+                let deviation = v * scale(f) - mean[f];
+                deviations[f] += count(i) * deviation;
+                squares[f] += count(i) * deviation * deviation;
+                stored[f] += count(i);
             }
         }
     });
-    let squares = squares.iter().zip(&mean).map(|(s, m)| (s + weight * m * m).max(0.0)).collect();
+    let mut squares = vec![0.0; d];
+    for f in 0..d {
+        let absent = (weight - sums[d + f]).max(0.0);
+        // What the rounding of the mean has left, and its share of the squares.
+        let left = (sums[2 * d + f] - absent * mean[f]) / weight;
+        squares[f] = (sums[f] + absent * mean[f] * mean[f] - weight * left * left).max(0.0);
+        mean[f] += left;
+    }
     Columns { weight, rows, mean, low: vec![0.0; d], squares }.check_rows()
 }
 
@@ -104,7 +115,8 @@ pub(super) fn pass<T: Scalar>(
                     || row_product(columns, values, right, &offset, &mut z),
                 );
                 for (j, &factor) in factors.iter().enumerate() {
-                    room[(i - index * piece) * k + j] = T::from_f64(z[j] * factor);
+                    // Plus 0: a silenced score is 0, never −0.
+                    room[(i - index * piece) * k + j] = T::from_f64(z[j] * factor + 0.0);
                 }
                 let w = data.prepared.counts().map_or(1.0, |c| c[i]);
                 tails.add_row(&z, w, i);

@@ -56,7 +56,7 @@ impl Fit {
         pool::run(self.options.threads, || {
             let first = self.follow(data, &plan, want_scores)?;
             let Some(why) = self.too_coarse(&first) else { return Ok((first.model, first.scores)) };
-            let Some(careful) = self.next_route(data, plan.route) else {
+            let Some(careful) = self.next_route(data, plan.route, first.rows) else {
                 return Ok((first.model, first.scores));
             };
             let escalated = Warning::Escalated {
@@ -131,7 +131,11 @@ impl Fit {
         let useful =
             pairs.values.iter().take(k.min(max_rank)).filter(|v| **v > pairs.floor).count();
         let below_floor = useful < k.min(max_rank) && total > 0.0;
-        pairs.values.iter_mut().skip(useful).for_each(|v| *v = 0.0);
+        // Null ones have value 0; the guard after k sound ones keeps its own, for the gap.
+        if useful < k {
+            pairs.values.iter_mut().skip(useful).for_each(|v| *v = 0.0);
+        }
+        pairs.values.iter_mut().for_each(|v| *v = v.max(0.0));
         // Step 4: order, sign, null directions.
         let tie = T::SIGN_TIE;
         let (values, mut components) =
@@ -155,13 +159,9 @@ impl Fit {
             divisor,
             seed: self.options.seed,
         };
-        let factors = factors(&values, self.whiten);
-        let mut scores = want_scores.then(|| {
-            Scores::gather(
-                factors.iter().map(|f| f * power_of_two(by.exponent)).collect(),
-                data.n_samples().unwrap_or(0),
-            )
-        });
+        let factors = factors(&values, self.whiten, by.exponent);
+        let mut scores =
+            want_scores.then(|| Scores::gather(factors, data.n_samples().unwrap_or(0)));
         let mut tails = Tails::new(k);
         let certificate =
             certifier.certify(&standardized(), &routed, scores.as_mut(), &mut tails)?;
@@ -188,7 +188,7 @@ impl Fit {
             tolerance: self.tolerance::<T>(),
             warnings,
         });
-        Ok(Fitted { model, scores, below_floor })
+        Ok(Fitted { model, scores, below_floor, rows: columns.rows })
     }
 
     /// Why the answer of a fast route is not good enough, if it is not.
@@ -205,19 +205,25 @@ impl Fit {
     }
 
     /// The more careful route after `route`, where it can be taken.
-    fn next_route<T: Scalar>(&self, data: &Dataset<T>, route: Route) -> Option<Plan> {
+    fn next_route<T: Scalar>(&self, data: &Dataset<T>, route: Route, rows: usize) -> Option<Plan> {
         let task = self.task(data);
         let wide = task.n.is_some_and(|n| n < task.d);
         let order: &[Route] = match route {
             Route::Iterative if wide => &[Route::Dual, Route::Svd],
             Route::Iterative => &[Route::Covariance, Route::Svd],
             Route::Svd => &[],
+            // Sums of float32 products are coarser than passes over the data.
+            Route::Covariance if task.f32 => &[Route::Svd, Route::Iterative],
             _ => &[Route::Svd],
         };
-        order.iter().find_map(|&next| {
+        // Of a stream the number of rows that count is known only now.
+        let tall_enough = rows >= task.d || !(task.streamed || task.sparse);
+        let order = order.iter().filter(|&&next| next != Route::Svd || tall_enough);
+        order.into_iter().find_map(|&next| {
             let forced = match next {
                 Route::Covariance => Solver::Covariance,
                 Route::Dual => Solver::Dual,
+                Route::Iterative => Solver::Iterative,
                 _ => Solver::Svd,
             };
             let task = Task { solver: forced, ..task.clone() };
@@ -301,6 +307,8 @@ struct Fitted<T: Scalar> {
     model: PcaModel,
     scores: Array2<T>,
     below_floor: bool,
+    /// Rows of positive weight.
+    rows: usize,
 }
 
 /// How many components, asked of a route.
@@ -432,7 +440,9 @@ impl Certifier<'_> {
         let by_probes = routed.matrix().filter(|_| 8 * k > d.max(64));
         let probes = if by_probes.is_some() || missed.is_none() { PROBES } else { 0 };
         let mut block = Array2::<f64>::zeros((d, if probes > 0 { padded + PROBES } else { kept }));
-        block.slice_mut(s![.., ..k]).assign(&self.map.projector());
+        // Null components too: that the data have nothing along them must be measured. Their factor
+        // of 0 silences their scores.
+        block.slice_mut(s![.., ..k]).assign(&self.map.components.t());
         if guard > 0 {
             block.column_mut(k).assign(&self.pairs.vectors.column(k));
         }
@@ -451,7 +461,7 @@ impl Certifier<'_> {
         let mut values: Vec<f64> = self.values.to_vec();
         values.extend(self.pairs.values.get(k).filter(|_| guard > 0));
         let columns = block.slice(s![.., ..kept]);
-        let (residuals, evidence) = match by_probes {
+        let (mut residuals, mut along, evidence): (Vec<f64>, Vec<f64>, _) = match by_probes {
             Some(matrix) => {
                 // Residuals on the matrix, and the matrix against the data.
                 let on_matrix = gemm::product(matrix, columns);
@@ -459,14 +469,23 @@ impl Certifier<'_> {
                 let difference = gemm::product(matrix, gaussian) - &product;
                 let error = certificate::norm_bound(difference.view());
                 let residuals = certificate::residuals(on_matrix.view(), columns, &values);
+                let along = certificate::along(on_matrix.view(), columns, &values);
                 let failure = certificate::probe_failure();
-                (residuals.iter().map(|r| r + error).collect(), Evidence::Probes { failure })
+                let plus_error = |bounds: Vec<f64>| bounds.iter().map(|b| b + error).collect();
+                (plus_error(residuals), plus_error(along), Evidence::Probes { failure })
             }
-            None => (
-                certificate::residuals(product.slice(s![.., ..kept]), columns, &values),
-                Evidence::Data,
-            ),
+            None => {
+                let product = product.slice(s![.., ..kept]);
+                let residuals = certificate::residuals(product, columns, &values);
+                (residuals, certificate::along(product, columns, &values), Evidence::Data)
+            }
         };
+        if guard == 0 && k < d {
+            // Every component the samples can span was asked for: beside them the variance is 0.
+            values.push(0.0);
+            residuals.push(0.0);
+            along.push(0.0);
+        }
         let none_missed = missed.unwrap_or_else(|| {
             let products = product.slice(s![.., padded - from..]);
             let found = columns.slice(s![.., ..self.useful]);
@@ -483,6 +502,7 @@ impl Certifier<'_> {
             values: &values,
             k,
             residuals: &residuals,
+            along: &along,
             orthogonality: certificate::orthogonality(all.view()),
             floor: self.pairs.floor,
             evidence,
@@ -646,6 +666,7 @@ fn from_matrix(
             values: &measured,
             k,
             residuals: &residuals,
+            along: &certificate::along(product.view(), wider.view(), &measured),
             orthogonality: certificate::orthogonality(columns.view()),
             floor,
             evidence: Evidence::Matrix,
@@ -688,7 +709,7 @@ pub(super) fn from_gram(fit: &Fit, gram: ArrayView2<f64>) -> Result<GramPca> {
     }
     fit.check_k(n, n, n)?;
     pool::run(fit.options.threads, || {
-        let mut k = gram.to_owned();
+        let mut k = gram.as_standard_layout().into_owned();
         if fit.center {
             let means = k.mean_axis(Axis(0)).unwrap_or_default();
             let mean = means.mean().unwrap_or(0.0);

@@ -121,7 +121,8 @@ impl PcaModel {
         self.parts.total * unit * unit
     }
 
-    /// The mean variance of the directions left out, `(tr S − Σλ) / (d − k)`; 0 when none is.
+    /// The mean variance of the directions left out, `(tr S − Σλ) / (d − k)`; 0 when none is. Constant columns that
+    /// were standardised are not counted in d.
     pub fn noise_variance(&self) -> f64 {
         let unit = power_of_two(self.parts.map.by.exponent);
         self.scaled_noise() * unit * unit
@@ -129,7 +130,9 @@ impl PcaModel {
 
     fn scaled_noise(&self) -> f64 {
         let values = Array1::from(self.parts.values.clone());
-        gaussian::noise_variance(self.parts.total, values.view(), self.n_features())
+        // Standardised constant columns weigh 0: there is no variance that could be in them.
+        let varying = self.parts.map.by.weight.iter().filter(|w| **w > 0.0).count();
+        gaussian::noise_variance(self.parts.total, values.view(), varying)
     }
 
     /// The mean subtracted from every feature (d); 0 without centring.
@@ -217,7 +220,7 @@ impl PcaModel {
     }
 
     fn factors(&self) -> Vec<f64> {
-        factors(&self.parts.values, self.parts.whiten)
+        factors(&self.parts.values, self.parts.whiten, self.parts.map.by.exponent)
     }
 
     /// Scores (n × k) of training or new samples, about the **training** mean.
@@ -369,7 +372,8 @@ impl PcaModel {
     }
 
     fn unwhitened<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<f64>> {
-        let scores = self.parts.map.transform(data, &factors(&self.parts.values, false))?;
+        let factors = factors(&self.parts.values, false, self.parts.map.by.exponent);
+        let scores = self.parts.map.transform(data, &factors)?;
         Ok(scores.mapv(|v| v.to_f64()))
     }
 
@@ -425,11 +429,12 @@ impl ModelSpectrum {
     }
 }
 
-/// What scores are multiplied by: 1, or one over the standard deviation; 0 for null components.
-pub(crate) fn factors(values: &[f64], whiten: bool) -> Vec<f64> {
+/// What scores in units of 2^exponent are multiplied by: the unit, or one over the standard deviation
+/// (in the same units: whitened scores have none); 0 for null components.
+pub(crate) fn factors(values: &[f64], whiten: bool, exponent: i32) -> Vec<f64> {
     let one = |v: &f64| match (*v > 0.0, whiten) {
         (false, _) => 0.0,
-        (true, false) => 1.0,
+        (true, false) => power_of_two(exponent),
         (true, true) => 1.0 / v.sqrt(),
     };
     values.iter().map(one).collect()

@@ -14,7 +14,15 @@ impl Operator for SymmetricMatrix<'_> {
     }
 
     fn apply(&self, v: ArrayView2<f64>, out: &mut Array2<f64>) -> Result<()> {
-        gemm::product_rows(self.0, v, out);
+        let forward = |a: &ArrayView2<f64>| a.strides()[1] == 1 && a.strides()[0] > 0;
+        // Of a symmetric matrix the columns are the rows.
+        if forward(&self.0) {
+            gemm::product_rows(self.0, v, out);
+        } else if forward(&self.0.t()) {
+            gemm::product_rows(self.0.t(), v, out);
+        } else {
+            gemm::product_rows(self.0.as_standard_layout().view(), v, out);
+        }
         Ok(())
     }
 }

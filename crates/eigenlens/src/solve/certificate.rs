@@ -138,6 +138,8 @@ pub(crate) struct Measured<'a> {
     pub k: usize,
     /// Absolute residual of each of the k + guard pairs.
     pub residuals: &'a [f64],
+    /// Its part along the vector itself, |uᵀSu − λ|: how far the value is from a Rayleigh quotient.
+    pub along: &'a [f64],
     /// Largest |UᵀU − I|.
     pub orthogonality: f64,
     /// Values at or below this are rounding.
@@ -151,7 +153,8 @@ const SEPARATES: f64 = 0.1;
 
 /// Draws the conclusions.
 pub(crate) fn certify(measured: Measured) -> Certificate {
-    let Measured { values, k, residuals, orthogonality, floor, evidence, none_missed } = measured;
+    let Measured { values, k, residuals, along, orthogonality, floor, evidence, none_missed } =
+        measured;
     let top = values.first().copied().unwrap_or(0.0);
     if top <= 0.0 {
         return Certificate {
@@ -206,13 +209,24 @@ pub(crate) fn certify(measured: Measured) -> Certificate {
         let angle = if gap > 0.0 { (size / gap).min(1.0) } else { 1.0 };
         for j in group.clone() {
             angles[j] = if group.len() == 1 { angle } else { 1.0 };
+            // Of a Rayleigh quotient the error is quadratic; a value that is none (of a matrix that
+            // was formed with rounding) is off by the difference besides. In a group only the norm
+            // of all residuals together bounds every value (Kahan 1967).
             let quadratic = if gap > 0.0 { padded(j) * size / gap } else { f64::INFINITY };
-            value_errors[j] = padded(j).min(quadratic.max(rounding));
+            let shift = along.get(j).copied().unwrap_or(0.0) / top + rounding;
+            value_errors[j] =
+                if group.len() == 1 { padded(j).min(quadratic + shift) } else { size };
         }
         if group.len() > 1 || open {
             listed.push(group);
             group_angles.push(angle);
         }
+    }
+    // A null component was completed, not found: its own residual does not see what lies beside it.
+    // All that is known of its value is that it was below the rounding of the route.
+    let worst = residual.iter().take(k).fold(0.0f64, |m, r| m.max(*r));
+    for j in (0..k).filter(|&j| values[j] <= floor) {
+        value_errors[j] = value_errors[j].max(floor / top + worst);
     }
     Certificate {
         evidence,
@@ -241,6 +255,21 @@ pub(crate) fn residuals(
         }
     }
     squares.into_iter().map(f64::sqrt).collect()
+}
+
+/// |uᵀA u − λ| of each column, from the product `A U` (d × m).
+pub(crate) fn along(
+    product: ArrayView2<f64>,
+    vectors: ArrayView2<f64>,
+    values: &[f64],
+) -> Vec<f64> {
+    let mut sums = vec![0.0; values.len()];
+    for (p, u) in product.rows().into_iter().zip(vectors.rows()) {
+        for j in 0..values.len() {
+            sums[j] += u[j] * (p[j] - values[j] * u[j]);
+        }
+    }
+    sums.into_iter().map(f64::abs).collect()
 }
 
 /// Largest entry of |UᵀU − I|, for columns U (d × m).

@@ -85,7 +85,9 @@ pub(crate) fn largest(operator: &dyn Operator, wish: &Wish) -> Result<Ritz> {
         since_check = 0;
         // Step 3: Rayleigh–Ritz in the basis.
         let (values, inner) = basis.ritz()?;
-        let top = values.first().map_or(0.0, |v| v.abs());
+        // The size of the operator: its largest value may be the smallest in modulus, or 0.
+        let top =
+            values.first().map_or(0.0, |v| v.abs()).max(values.last().map_or(0.0, |v| v.abs()));
         let m = basis.multiplied;
         let residuals: Vec<f64> = (0..wanted.min(m))
             .map(|j| {
@@ -234,6 +236,8 @@ impl Basis {
         let block = self.newest();
         let mut product = Array2::zeros(block.dim());
         operator.apply(block.view(), &mut product)?;
+        // An operator may have put a matrix of its own in place of the one it was lent.
+        let mut product = product.as_standard_layout().into_owned();
         for column in product.columns() {
             self.size = self.size.max(norm(column));
         }
@@ -283,6 +287,15 @@ impl Basis {
                 }
             }
             block.column_mut(j).mapv_inplace(|v| v / left);
+            if !negligible && left < 0.1 * before {
+                // Little was left of it: what rounding had left along the basis has grown with it.
+                let mut column = block.slice(s![.., j..j + 1]).as_standard_layout().into_owned();
+                self.take_out(&mut column);
+                block.column_mut(j).assign(&column.column(0));
+                take_out_earlier(&mut block, j);
+                let rest = norm(block.column(j));
+                block.column_mut(j).mapv_inplace(|v| v / rest);
+            }
         }
         self.vectors.slice_mut(s![.., self.columns..self.columns + width]).assign(&block);
         self.columns += width;

@@ -1,0 +1,6 @@
+//! Integration tests of the library, in one binary.
+
+mod golden;
+mod identities;
+mod solvers;
+mod support;
