@@ -31,7 +31,7 @@ pub(super) fn columns<T: Scalar>(prepared: &Prepared<T>) -> Result<Columns> {
         for i in range {
             let (columns, values) = x.row(i);
             for (&f, v) in columns.iter().zip(values) {
-                sums[f as usize] += count(i) * v.to_f64() * scale(f as usize);
+                sums[f as usize] += count(i) * (v.to_f64() * scale(f as usize));
             }
         }
     });
@@ -61,16 +61,16 @@ pub(super) fn pass<T: Scalar>(
 ) -> Result<usize> {
     let x = matrix(data.prepared)?;
     let (n, d, b) = (x.n_rows(), x.n_columns(), v.ncols());
-    let effective = effective_weights(data);
+    let (weight, prescale) = (&data.by.weight, data.prepared.prescale());
     // Xs V = X (D V) − 1 (mᵀ D V), with D the columns' weights.
     let mut right = v.to_owned();
     let mut offset = vec![0.0; b];
     for f in 0..d {
         let mut row = right.row_mut(f);
         for (o, v) in offset.iter_mut().zip(&row) {
-            *o += (data.by.mean[f] * data.by.weight[f]) * v;
+            *o += (data.by.mean[f] * weight[f]) * v;
         }
-        row *= effective[f];
+        row *= weight[f];
     }
     let right = rows_of(&right.view()).0;
     let scores = &mut wanted.scores;
@@ -89,7 +89,7 @@ pub(super) fn pass<T: Scalar>(
     } else {
         std::iter::repeat_with(Default::default).take(n.div_ceil(piece)).collect()
     };
-    let parts: Vec<(Vec<f64>, Vec<f64>, Tails)> = rooms
+    let parts: Vec<(Vec<f64>, Vec<f64>, Tails, bool)> = rooms
         .par_iter_mut()
         .enumerate()
         .map(|(index, room)| {
@@ -97,12 +97,14 @@ pub(super) fn pass<T: Scalar>(
             let mut sums = vec![0.0; b - from];
             let mut tails = Tails::new(n_tails);
             let mut z = vec![0.0; b];
+            let mut sound = true;
             for i in index * piece..((index + 1) * piece).min(n) {
                 let (columns, values) = x.row(i);
                 vectorized(
                     #[inline(always)]
-                    || row_product(columns, values, right, &offset, &mut z),
+                    || row_product(columns, values, prescale, right, &offset, &mut z),
                 );
+                sound &= z.iter().all(|z| z.is_finite());
                 for (j, &factor) in factors.iter().enumerate() {
                     room[(i - index * piece) * k + j] = T::from_f64(z[j] * factor);
                 }
@@ -115,18 +117,24 @@ pub(super) fn pass<T: Scalar>(
                 }
                 vectorized(
                     #[inline(always)]
-                    || row_update(columns, values, z, &mut product),
+                    || row_update(columns, values, prescale, z, &mut product),
                 );
             }
-            (product, sums, tails)
+            (product, sums, tails, sound)
         })
         .collect();
+    // A bad entry reaches every score of its row.
+    if parts.iter().any(|(.., sound)| !sound) {
+        if let Some((row, column, value)) = x.find_bad() {
+            return Err(data.prepared.data.bad_entry(row, column, value));
+        }
+    }
     if let Some(tails) = &mut wanted.tails {
-        parts.iter().for_each(|(_, _, part)| tails.merge(part));
+        parts.iter().for_each(|(_, _, part, _)| tails.merge(part));
     }
     if let Some((_, total)) = gram {
-        let parts = parts.into_iter().map(|(product, sums, _)| (product, sums)).collect();
-        finish_transposed(data, &effective, parts, total);
+        let parts = parts.into_iter().map(|(product, sums, ..)| (product, sums)).collect();
+        finish_transposed(data, parts, total);
     }
     if let Some(scores) = scores {
         scores.hand_on()?;
@@ -143,6 +151,7 @@ pub(super) fn transposed_product<T: Scalar>(
     let x = matrix(data.prepared)?;
     let (n, d, b) = (x.n_rows(), x.n_columns(), y.ncols());
     let (y, stride) = rows_of(&y);
+    let prescale = data.prepared.prescale();
     let piece = n.div_ceil(PIECES).max(1);
     let parts: Vec<_> = (0..n.div_ceil(piece))
         .into_par_iter()
@@ -155,12 +164,12 @@ pub(super) fn transposed_product<T: Scalar>(
                     *s += z;
                 }
                 let (columns, values) = x.row(i);
-                row_update(columns, values, z, &mut product);
+                row_update(columns, values, prescale, z, &mut product);
             }
             (product, sums)
         })
         .collect();
-    finish_transposed(data, &effective_weights(data), parts, total);
+    finish_transposed(data, parts, total);
     Ok(())
 }
 
@@ -168,15 +177,15 @@ pub(super) fn transposed_product<T: Scalar>(
 pub(super) fn gram_matrix<T: Scalar>(data: &Standardized<T>) -> Result<Array2<f64>> {
     let x = matrix(data.prepared)?;
     let (n, d) = (x.n_rows(), x.n_columns());
-    let effective = effective_weights(data);
-    let offset: Vec<f64> = (0..d).map(|f| data.by.mean[f] * data.by.weight[f]).collect();
+    let (weight, prescale) = (&data.by.weight, data.prepared.prescale());
+    let offset: Vec<f64> = (0..d).map(|f| data.by.mean[f] * weight[f]).collect();
     let squared_offset: f64 = offset.iter().map(|o| o * o).sum();
     let inner = |i: usize| -> f64 {
         let (columns, values) = x.row(i);
         columns
             .iter()
             .zip(values)
-            .map(|(&f, v)| v.to_f64() * effective[f as usize] * offset[f as usize])
+            .map(|(&f, v)| scaled(*v, f, prescale) * weight[f as usize] * offset[f as usize])
             .sum()
     };
     let inner: Vec<f64> = (0..n).into_par_iter().map(inner).collect();
@@ -187,13 +196,14 @@ pub(super) fn gram_matrix<T: Scalar>(data: &Standardized<T>) -> Result<Array2<f6
         |dense, (i, out)| {
             let (columns, values) = x.row(i);
             for (&f, v) in columns.iter().zip(values) {
-                let w = effective[f as usize];
-                dense[f as usize] += v.to_f64() * w * w;
+                let w = weight[f as usize];
+                dense[f as usize] += scaled(*v, f, prescale) * w * w;
             }
             for (j, out) in out.iter_mut().enumerate().take(i + 1) {
                 let (columns, values) = x.row(j);
+                let entries = columns.iter().zip(values);
                 let product: f64 =
-                    columns.iter().zip(values).map(|(&f, v)| v.to_f64() * dense[f as usize]).sum();
+                    entries.map(|(&f, v)| scaled(*v, f, prescale) * dense[f as usize]).sum();
                 *out = (product - inner[i] - inner[j] + squared_offset) * root(i) * root(j);
             }
             columns.iter().for_each(|&f| dense[f as usize] = 0.0);
@@ -206,7 +216,6 @@ pub(super) fn gram_matrix<T: Scalar>(data: &Standardized<T>) -> Result<Array2<f6
 /// Adds the pieces in order and applies the columns' weights and means: `D (Xᵀ Z − m 1ᵀZ)`.
 fn finish_transposed<T: Scalar>(
     data: &Standardized<T>,
-    effective: &[f64],
     parts: Vec<(Vec<f64>, Vec<f64>)>,
     total: &mut Array2<f64>,
 ) {
@@ -228,7 +237,7 @@ fn finish_transposed<T: Scalar>(
         for (i, row) in total.chunks_exact_mut(b).enumerate() {
             let f = range * FEATURES + i;
             for (t, s) in row.iter_mut().zip(&sums) {
-                *t = effective[f] * *t - data.by.weight[f] * data.by.mean[f] * s;
+                *t = data.by.weight[f] * (*t - data.by.mean[f] * s);
             }
         }
     });
@@ -239,6 +248,7 @@ fn finish_transposed<T: Scalar>(
 fn row_product<T: Scalar>(
     columns: &[u32],
     values: &[T],
+    prescale: Option<&[T]>,
     right: &[f64],
     offset: &[f64],
     z: &mut [f64],
@@ -247,7 +257,7 @@ fn row_product<T: Scalar>(
     for from in (0..b).step_by(8) {
         let mut sums = [0.0; 8];
         for (&f, v) in columns.iter().zip(values) {
-            let v = v.to_f64();
+            let v = scaled(*v, f, prescale);
             let at = f as usize * b + from;
             for (s, r) in sums.iter_mut().zip(&right[at..at + 8]) {
                 *s += v * r;
@@ -261,12 +271,18 @@ fn row_product<T: Scalar>(
 
 /// `product[column] += value · z`.
 #[inline(always)]
-fn row_update<T: Scalar>(columns: &[u32], values: &[T], z: &[f64], product: &mut [f64]) {
+fn row_update<T: Scalar>(
+    columns: &[u32],
+    values: &[T],
+    prescale: Option<&[T]>,
+    z: &[f64],
+    product: &mut [f64],
+) {
     let b = z.len();
     for from in (0..b).step_by(8) {
         let z: [f64; 8] = std::array::from_fn(|j| z[from + j]);
         for (&f, v) in columns.iter().zip(values) {
-            let v = v.to_f64();
+            let v = scaled(*v, f, prescale);
             let at = f as usize * b + from;
             for (p, z) in product[at..at + 8].iter_mut().zip(&z) {
                 *p += v * z;
@@ -275,11 +291,14 @@ fn row_update<T: Scalar>(columns: &[u32], values: &[T], z: &[f64], product: &mut
     }
 }
 
-/// What a stored entry is multiplied by: the column's weight and its power of two.
-fn effective_weights<T: Scalar>(data: &Standardized<T>) -> Vec<f64> {
-    let prescale = data.prepared.prescale();
-    let weights = data.by.weight.iter().enumerate();
-    weights.map(|(f, w)| prescale.map_or(*w, |p| w * p[f].to_f64())).collect()
+/// A stored entry times its column's power of two: before anything is summed, where its square or
+/// a sum of a few such entries would not be a number.
+#[inline(always)]
+fn scaled<T: Scalar>(value: T, column: u32, prescale: Option<&[T]>) -> f64 {
+    match prescale {
+        None => value.to_f64(),
+        Some(p) => value.to_f64() * p[column as usize].to_f64(),
+    }
 }
 
 fn matrix<'p, T: Scalar>(prepared: &'p Prepared<'_, T>) -> Result<&'p Csr<T>> {

@@ -131,7 +131,14 @@ impl Fit {
         let useful =
             pairs.values.iter().take(k.min(max_rank)).filter(|v| **v > pairs.floor).count();
         let below_floor = useful < k.min(max_rank) && total > 0.0;
-        pairs.values.iter_mut().skip(useful).for_each(|v| *v = 0.0);
+        // The value after the last one asked for keeps its size: it is the guard that gaps are
+        // measured to.
+        let carries = if useful < k { useful } else { max_rank };
+        for (j, v) in pairs.values.iter_mut().enumerate().skip(useful) {
+            if j >= carries || *v <= pairs.floor {
+                *v = 0.0;
+            }
+        }
         // Step 4: order, sign, null directions.
         let tie = T::SIGN_TIE;
         let (values, mut components) =
@@ -155,12 +162,9 @@ impl Fit {
             divisor,
             seed: self.options.seed,
         };
-        let factors = factors(&values, self.whiten);
         let mut scores = want_scores.then(|| {
-            Scores::gather(
-                factors.iter().map(|f| f * power_of_two(by.exponent)).collect(),
-                data.n_samples().unwrap_or(0),
-            )
+            let factors = factors(&values, self.whiten, by.exponent);
+            Scores::gather(factors, data.n_samples().unwrap_or(0))
         });
         let mut tails = Tails::new(k);
         let certificate =

@@ -84,7 +84,7 @@ impl GramPca {
             none_missed: NoneMissed::Complete,
         });
         let explained_variance: Vec<f64> = values.iter().map(|v| v / divisor).collect();
-        let scale: Vec<f64> = factors(&explained_variance, whiten)
+        let scale: Vec<f64> = factors(&explained_variance, whiten, 0)
             .iter()
             .zip(&values)
             .map(|(f, v)| f * v.sqrt())

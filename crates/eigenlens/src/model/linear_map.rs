@@ -39,9 +39,9 @@ impl LinearMap {
         columns
     }
 
-    /// Scores (n × k) of new or old rows, each column times its factor (`whitening` or 1).
+    /// Scores (n × k) of new or old rows, each column times its factor (see [`factors`](super::factors)).
     pub fn transform<T: Scalar>(&self, data: &Dataset<T>, factors: &[f64]) -> Result<Array2<T>> {
-        let mut scores = Scores::gather(self.true_units(factors), data.n_samples().unwrap_or(0));
+        let mut scores = Scores::gather(factors.to_vec(), data.n_samples().unwrap_or(0));
         let rows = self.run(data, &mut scores)?;
         Array2::from_shape_vec((rows, factors.len()), scores.values)
             .map_err(|e| Error::Internal(e.to_string()))
@@ -54,7 +54,7 @@ impl LinearMap {
         factors: &[f64],
         sink: &mut (dyn FnMut(ArrayView2<T>) -> Result<()> + Send),
     ) -> Result<usize> {
-        let factors = self.true_units(factors);
+        let factors = factors.to_vec();
         self.run(data, &mut Scores { factors, values: Vec::new(), sink: Some(sink) })
     }
 
@@ -78,10 +78,6 @@ impl LinearMap {
         Prepared::unweighted(data, self.by.column_exponents.clone())
     }
 
-    fn true_units(&self, factors: &[f64]) -> Vec<f64> {
-        factors.iter().map(|f| f * power_of_two(self.by.exponent)).collect()
-    }
-
     /// Rows (n × d) from scores (n × k); `factors` as in [`LinearMap::transform`].
     pub fn inverse_transform<T: Scalar>(
         &self,
@@ -96,13 +92,11 @@ impl LinearMap {
                 expected: format!("{}", self.n_components()),
             });
         }
-        let back: Vec<f64> = self
-            .true_units(factors)
-            .iter()
-            .enumerate()
-            .map(|(j, f)| if j < self.useful && *f != 0.0 { 1.0 / f } else { 0.0 })
-            .collect();
-        let z = Array2::from_shape_fn((n, k), |(i, j)| scores[[i, j]].to_f64() * back[j]);
+        // Divided, not multiplied by 1/f: that may overflow where the quotient does not.
+        let z = Array2::from_shape_fn((n, k), |(i, j)| {
+            let null = j >= self.useful || factors[j] == 0.0;
+            if null { 0.0 } else { scores[[i, j]].to_f64() / factors[j] }
+        });
         let rows = pool::run(self.threads, || gemm::product(z.view(), self.components.view()))?;
         Ok(Array2::from_shape_fn(rows.dim(), |(i, f)| {
             T::from_f64(self.unstandardize(rows[[i, f]], f))

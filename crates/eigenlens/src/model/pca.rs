@@ -215,7 +215,7 @@ impl PcaModel {
     }
 
     fn factors(&self) -> Vec<f64> {
-        factors(&self.parts.values, self.parts.whiten)
+        factors(&self.parts.values, self.parts.whiten, self.parts.map.by.exponent)
     }
 
     /// Scores (n × k) of training or new samples, about the **training** mean.
@@ -367,7 +367,8 @@ impl PcaModel {
     }
 
     fn unwhitened<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<f64>> {
-        let scores = self.parts.map.transform(data, &factors(&self.parts.values, false))?;
+        let factors = factors(&self.parts.values, false, self.parts.map.by.exponent);
+        let scores = self.parts.map.transform(data, &factors)?;
         Ok(scores.mapv(|v| v.to_f64()))
     }
 
@@ -423,11 +424,12 @@ impl ModelSpectrum {
     }
 }
 
-/// What scores are multiplied by: 1, or one over the standard deviation; 0 for null components.
-pub(crate) fn factors(values: &[f64], whiten: bool) -> Vec<f64> {
+/// What scores in units of 2^exponent are multiplied by: the unit, or, whitened, one over the
+/// standard deviation (in the same unit); 0 for null components.
+pub(crate) fn factors(values: &[f64], whiten: bool, exponent: i32) -> Vec<f64> {
     let one = |v: &f64| match (*v > 0.0, whiten) {
         (false, _) => 0.0,
-        (true, false) => 1.0,
+        (true, false) => power_of_two(exponent),
         (true, true) => 1.0 / v.sqrt(),
     };
     values.iter().map(one).collect()

@@ -166,7 +166,14 @@ impl Task<'_> {
                 let basis = krylov::basis_columns(self.likely_k(), self.d) as u64 + 16;
                 d * basis * 8 + d * padded * 8 * 2 + 6 * basis * basis * 8 + 24 * d * 8 * 8
             }
-            Route::Randomized => 8 * d * (k + 16) * 8,
+            Route::Randomized => {
+                let extra = match self.solver {
+                    Solver::Randomized { oversampling, .. } => oversampling as u64,
+                    _ => 0,
+                };
+                let width = k.saturating_add(extra).min(d.max(k));
+                8 * d * (width + 16) * 8
+            }
             Route::Given => 2 * d * d * 8 + eigen(d),
         };
         work.max(certificate).saturating_add(model + reading + (2 << 20))
@@ -254,7 +261,7 @@ pub(crate) fn describe(task: &Task, route: Route, reason: String) -> Plan {
         Route::Svd => 3,
         Route::Iterative => 14 + 3 * k / 10,
         Route::Randomized => match task.solver {
-            Solver::Randomized { power_iterations, .. } => power_iterations + 4,
+            Solver::Randomized { power_iterations, .. } => power_iterations.saturating_add(4),
             _ => 8,
         },
         Route::Given => 0,

@@ -1,0 +1,11 @@
+//! Everything the library promises, tested from outside.
+
+mod bad_input;
+mod determinism;
+mod layers;
+mod no_panic;
+mod numacc;
+mod torture;
+mod torture_scale;
+mod torture_spectra;
+mod torture_support;
