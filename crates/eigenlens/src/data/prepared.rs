@@ -95,6 +95,11 @@ impl<'a, T: Scalar> Prepared<'a, T> {
         self.counts.as_deref()
     }
 
+    /// The number of rows, where it was announced or they have been read.
+    pub fn n_rows(&self) -> Option<usize> {
+        self.data.n_samples().or_else(|| self.rows.get().copied())
+    }
+
     /// Whether the rows are a sparse matrix.
     pub fn is_sparse(&self) -> bool {
         matches!(self.data.source(), Source::Sparse(_))

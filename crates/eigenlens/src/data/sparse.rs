@@ -65,12 +65,11 @@ pub(super) fn pass<T: Scalar>(
     // Xs V = X (D V) − 1 (mᵀ D V), with D the columns' weights.
     let mut right = v.to_owned();
     let mut offset = vec![0.0; b];
-    for f in 0..d {
-        let mut row = right.row_mut(f);
+    for ((mut row, &w), &m) in right.rows_mut().into_iter().zip(weight).zip(&data.by.mean) {
         for (o, v) in offset.iter_mut().zip(&row) {
-            *o += (data.by.mean[f] * weight[f]) * v;
+            *o += (m * w) * v;
         }
-        row *= weight[f];
+        row *= w;
     }
     let right = rows_of(&right.view()).0;
     let scores = &mut wanted.scores;
@@ -124,10 +123,9 @@ pub(super) fn pass<T: Scalar>(
         })
         .collect();
     // A bad entry reaches every score of its row.
-    if parts.iter().any(|(.., sound)| !sound) {
-        if let Some((row, column, value)) = x.find_bad() {
-            return Err(data.prepared.data.bad_entry(row, column, value));
-        }
+    let sound = parts.iter().all(|(.., sound)| *sound);
+    if let Some((row, column, value)) = if sound { None } else { x.find_bad() } {
+        return Err(data.prepared.data.bad_entry(row, column, value));
     }
     if let Some(tails) = &mut wanted.tails {
         parts.iter().for_each(|(_, _, part, _)| tails.merge(part));

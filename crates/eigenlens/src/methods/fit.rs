@@ -164,7 +164,7 @@ impl Fit {
         };
         let mut scores = want_scores.then(|| {
             let factors = factors(&values, self.whiten, by.exponent);
-            Scores::gather(factors, data.n_samples().unwrap_or(0))
+            Scores::gather(factors, prepared.n_rows().unwrap_or(0))
         });
         let mut tails = Tails::new(k);
         let certificate =
@@ -247,6 +247,7 @@ impl Fit {
             density: stored.map_or(1.0, |s| s as f64 / entries.max(1.0)),
             sparse,
             streamed,
+            weights: data.weights().map_or(0, |w| w.values().len()),
             f32: T::EPSILON > f64::EPSILON,
             wish: &self.n_components,
             solver: self.solver,
@@ -357,7 +358,8 @@ impl Question<'_> {
                     centered: self.fit.center,
                     standardized: self.fit.standardize,
                 };
-                let rows = data.sample_rows()?;
+                let looks = rule.need() == select::Need::Data;
+                let rows = if looks { data.sample_rows()? } else { None };
                 let sample = rows.as_ref().map(|(rows, of)| Sample { rows: rows.view(), of: *of });
                 match select::apply(*rule, &spectrum, sample.as_ref(), self.fit.options.seed) {
                     Outcome::Chosen(choice) => {

