@@ -146,15 +146,14 @@ impl<'a, T: Scalar> Dataset<'a, T> {
         self.missing
     }
 
-    /// The same data set, borrowed for as long as this one is.
+    /// The same data set without its weights, borrowed for as long as this one is.
     pub(crate) fn reborrow(&self) -> Dataset<'_, T> {
         let source = match &self.source {
             Source::Dense(x) => Source::Dense(x.view()),
             Source::Sparse(x) => Source::Sparse(x),
             Source::Streamed(x) => Source::Streamed(*x),
         };
-        let (names, weights) = (self.names.clone(), self.weights.clone());
-        Dataset { source, names, weights, missing: self.missing }
+        Dataset { source, names: self.names.clone(), weights: None, missing: self.missing }
     }
 
     pub(crate) fn source(&self) -> &Source<'a, T> {
@@ -183,7 +182,7 @@ impl<'a, T: Scalar> Dataset<'a, T> {
             None => Prepared::new(self)?.for_each_slab(unit_rows(d), |_| Ok(()))?,
         };
         let step = n.div_ceil((ENTRIES / d.max(1)).max(2)).max(1);
-        let mut rows = Vec::with_capacity(n / step * d);
+        let mut rows = Vec::with_capacity(n.div_ceil(step) * d);
         Prepared::new(self)?.for_each_slab(unit_rows(d), |slab| {
             let mut scratch = Vec::new();
             for i in (0..slab.rows).filter(|i| (slab.first + i) % step == 0) {

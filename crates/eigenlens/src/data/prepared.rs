@@ -7,6 +7,7 @@ use crate::linalg::dense::power_of_two;
 use crate::linalg::gemm::rows_of;
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2, s};
+use std::sync::OnceLock;
 
 /// Rows centred and multiplied together; few enough that float32 products may be summed in float32.
 pub(crate) const BLOCK: usize = 128;
@@ -28,6 +29,8 @@ pub(crate) struct Prepared<'a, T: Scalar> {
     counts: Option<Vec<f64>>,
     exponents: Option<Vec<i32>>,
     prescale: Option<Vec<T>>,
+    /// The number of rows, once they have been read.
+    rows: OnceLock<usize>,
 }
 
 impl<'a, T: Scalar> Prepared<'a, T> {
@@ -44,7 +47,8 @@ impl<'a, T: Scalar> Prepared<'a, T> {
         if let (Some(counts), Some(rows)) = (&counts, rows) {
             check_weight_count(counts.len(), rows)?;
         }
-        Ok(Prepared { data: data.reborrow(), counts, exponents: None, prescale: None })
+        let data = data.reborrow();
+        Ok(Prepared { data, counts, exponents: None, prescale: None, rows: OnceLock::new() })
     }
 
     /// The same rows without weights, as new samples are seen.
@@ -52,9 +56,19 @@ impl<'a, T: Scalar> Prepared<'a, T> {
         if data.n_features() == 0 {
             return Err(Error::NoColumns);
         }
-        let data = data.reborrow();
-        let mut prepared = Prepared { data, counts: None, exponents: None, prescale: None };
+        let (data, rows) = (data.reborrow(), OnceLock::new());
+        let mut prepared = Prepared { data, counts: None, exponents: None, prescale: None, rows };
         if let Some(exponents) = exponents {
+            let fits = |e: &i32| {
+                (f64::MIN_POSITIVE..f64::INFINITY).contains(&T::from_f64(power_of_two(-e)).to_f64())
+            };
+            if !exponents.iter().all(fits) {
+                return Err(Error::Unsupported {
+                    what: format!("a model of data beyond the range of {}", T::NAME),
+                    why: "does not transform data of that type",
+                    instead: None,
+                });
+            }
             prepared.set_exponents(exponents);
         }
         Ok(prepared)
@@ -79,6 +93,11 @@ impl<'a, T: Scalar> Prepared<'a, T> {
     /// The weights as counts, where there are any.
     pub fn counts(&self) -> Option<&[f64]> {
         self.counts.as_deref()
+    }
+
+    /// The number of rows, where it was announced or they have been read.
+    pub fn n_rows(&self) -> Option<usize> {
+        self.data.n_samples().or_else(|| self.rows.get().copied())
     }
 
     /// Whether the rows are a sparse matrix.
@@ -168,6 +187,10 @@ impl<'a, T: Scalar> Prepared<'a, T> {
         };
         if total == 0 {
             return Err(Error::NoRows);
+        }
+        let known = self.data.n_samples().unwrap_or_else(|| *self.rows.get_or_init(|| total));
+        if total != known {
+            return Err(Error::Changed { what: format!("{total} rows came in place of {known}") });
         }
         if let Some(counts) = &self.counts {
             check_weight_count(counts.len(), total)?;

@@ -31,7 +31,7 @@ pub(super) fn columns<T: Scalar>(prepared: &Prepared<T>) -> Result<Columns> {
         for i in range {
             let (columns, values) = x.row(i);
             for (&f, v) in columns.iter().zip(values) {
-                sums[f as usize] += count(i) * v.to_f64() * scale(f as usize);
+                sums[f as usize] += count(i) * (v.to_f64() * scale(f as usize));
             }
         }
     });
@@ -72,16 +72,15 @@ pub(super) fn pass<T: Scalar>(
 ) -> Result<usize> {
     let x = matrix(data.prepared)?;
     let (n, d, b) = (x.n_rows(), x.n_columns(), v.ncols());
-    let effective = effective_weights(data);
+    let (weight, prescale) = (&data.by.weight, data.prepared.prescale());
     // Xs V = X (D V) − 1 (mᵀ D V), with D the columns' weights.
     let mut right = v.to_owned();
     let mut offset = vec![0.0; b];
-    for f in 0..d {
-        let mut row = right.row_mut(f);
+    for ((mut row, &w), &m) in right.rows_mut().into_iter().zip(weight).zip(&data.by.mean) {
         for (o, v) in offset.iter_mut().zip(&row) {
-            *o += (data.by.mean[f] * data.by.weight[f]) * v;
+            *o += (m * w) * v;
         }
-        row *= effective[f];
+        row *= w;
     }
     let right = rows_of(&right.view()).0;
     let scores = &mut wanted.scores;
@@ -100,7 +99,7 @@ pub(super) fn pass<T: Scalar>(
     } else {
         std::iter::repeat_with(Default::default).take(n.div_ceil(piece)).collect()
     };
-    let parts: Vec<(Vec<f64>, Vec<f64>, Tails)> = rooms
+    let parts: Vec<(Vec<f64>, Vec<f64>, Tails, bool)> = rooms
         .par_iter_mut()
         .enumerate()
         .map(|(index, room)| {
@@ -108,12 +107,14 @@ pub(super) fn pass<T: Scalar>(
             let mut sums = vec![0.0; b - from];
             let mut tails = Tails::new(n_tails);
             let mut z = vec![0.0; b];
+            let mut sound = true;
             for i in index * piece..((index + 1) * piece).min(n) {
                 let (columns, values) = x.row(i);
                 vectorized(
                     #[inline(always)]
-                    || row_product(columns, values, right, &offset, &mut z),
+                    || row_product(columns, values, prescale, right, &offset, &mut z),
                 );
+                sound &= z.iter().all(|z| z.is_finite());
                 for (j, &factor) in factors.iter().enumerate() {
                     // Plus 0: a silenced score is 0, never −0.
                     room[(i - index * piece) * k + j] = T::from_f64(z[j] * factor + 0.0);
@@ -127,18 +128,23 @@ pub(super) fn pass<T: Scalar>(
                 }
                 vectorized(
                     #[inline(always)]
-                    || row_update(columns, values, z, &mut product),
+                    || row_update(columns, values, prescale, z, &mut product),
                 );
             }
-            (product, sums, tails)
+            (product, sums, tails, sound)
         })
         .collect();
+    // A bad entry reaches every score of its row.
+    let sound = parts.iter().all(|(.., sound)| *sound);
+    if let Some((row, column, value)) = if sound { None } else { x.find_bad() } {
+        return Err(data.prepared.data.bad_entry(row, column, value));
+    }
     if let Some(tails) = &mut wanted.tails {
-        parts.iter().for_each(|(_, _, part)| tails.merge(part));
+        parts.iter().for_each(|(_, _, part, _)| tails.merge(part));
     }
     if let Some((_, total)) = gram {
-        let parts = parts.into_iter().map(|(product, sums, _)| (product, sums)).collect();
-        finish_transposed(data, &effective, parts, total);
+        let parts = parts.into_iter().map(|(product, sums, ..)| (product, sums)).collect();
+        finish_transposed(data, parts, total);
     }
     if let Some(scores) = scores {
         scores.hand_on()?;
@@ -155,6 +161,7 @@ pub(super) fn transposed_product<T: Scalar>(
     let x = matrix(data.prepared)?;
     let (n, d, b) = (x.n_rows(), x.n_columns(), y.ncols());
     let (y, stride) = rows_of(&y);
+    let prescale = data.prepared.prescale();
     let piece = n.div_ceil(PIECES).max(1);
     let parts: Vec<_> = (0..n.div_ceil(piece))
         .into_par_iter()
@@ -167,12 +174,12 @@ pub(super) fn transposed_product<T: Scalar>(
                     *s += z;
                 }
                 let (columns, values) = x.row(i);
-                row_update(columns, values, z, &mut product);
+                row_update(columns, values, prescale, z, &mut product);
             }
             (product, sums)
         })
         .collect();
-    finish_transposed(data, &effective_weights(data), parts, total);
+    finish_transposed(data, parts, total);
     Ok(())
 }
 
@@ -180,15 +187,15 @@ pub(super) fn transposed_product<T: Scalar>(
 pub(super) fn gram_matrix<T: Scalar>(data: &Standardized<T>) -> Result<Array2<f64>> {
     let x = matrix(data.prepared)?;
     let (n, d) = (x.n_rows(), x.n_columns());
-    let effective = effective_weights(data);
-    let offset: Vec<f64> = (0..d).map(|f| data.by.mean[f] * data.by.weight[f]).collect();
+    let (weight, prescale) = (&data.by.weight, data.prepared.prescale());
+    let offset: Vec<f64> = (0..d).map(|f| data.by.mean[f] * weight[f]).collect();
     let squared_offset: f64 = offset.iter().map(|o| o * o).sum();
     let inner = |i: usize| -> f64 {
         let (columns, values) = x.row(i);
         columns
             .iter()
             .zip(values)
-            .map(|(&f, v)| v.to_f64() * effective[f as usize] * offset[f as usize])
+            .map(|(&f, v)| scaled(*v, f, prescale) * weight[f as usize] * offset[f as usize])
             .sum()
     };
     let inner: Vec<f64> = (0..n).into_par_iter().map(inner).collect();
@@ -199,13 +206,14 @@ pub(super) fn gram_matrix<T: Scalar>(data: &Standardized<T>) -> Result<Array2<f6
         |dense, (i, out)| {
             let (columns, values) = x.row(i);
             for (&f, v) in columns.iter().zip(values) {
-                let w = effective[f as usize];
-                dense[f as usize] += v.to_f64() * w * w;
+                let w = weight[f as usize];
+                dense[f as usize] += scaled(*v, f, prescale) * w * w;
             }
             for (j, out) in out.iter_mut().enumerate().take(i + 1) {
                 let (columns, values) = x.row(j);
+                let entries = columns.iter().zip(values);
                 let product: f64 =
-                    columns.iter().zip(values).map(|(&f, v)| v.to_f64() * dense[f as usize]).sum();
+                    entries.map(|(&f, v)| scaled(*v, f, prescale) * dense[f as usize]).sum();
                 *out = (product - inner[i] - inner[j] + squared_offset) * root(i) * root(j);
             }
             columns.iter().for_each(|&f| dense[f as usize] = 0.0);
@@ -218,7 +226,6 @@ pub(super) fn gram_matrix<T: Scalar>(data: &Standardized<T>) -> Result<Array2<f6
 /// Adds the pieces in order and applies the columns' weights and means: `D (Xᵀ Z − m 1ᵀZ)`.
 fn finish_transposed<T: Scalar>(
     data: &Standardized<T>,
-    effective: &[f64],
     parts: Vec<(Vec<f64>, Vec<f64>)>,
     total: &mut Array2<f64>,
 ) {
@@ -240,7 +247,7 @@ fn finish_transposed<T: Scalar>(
         for (i, row) in total.chunks_exact_mut(b).enumerate() {
             let f = range * FEATURES + i;
             for (t, s) in row.iter_mut().zip(&sums) {
-                *t = effective[f] * *t - data.by.weight[f] * data.by.mean[f] * s;
+                *t = data.by.weight[f] * (*t - data.by.mean[f] * s);
             }
         }
     });
@@ -251,6 +258,7 @@ fn finish_transposed<T: Scalar>(
 fn row_product<T: Scalar>(
     columns: &[u32],
     values: &[T],
+    prescale: Option<&[T]>,
     right: &[f64],
     offset: &[f64],
     z: &mut [f64],
@@ -264,14 +272,14 @@ fn row_product<T: Scalar>(
         let (value_pairs, last_value) = values.as_chunks::<2>();
         for (&[f0, f1], &[v0, v1]) in pairs.iter().zip(value_pairs) {
             let (r0, r1) = (&right[f0 as usize * groups + g], &right[f1 as usize * groups + g]);
-            let (v0, v1) = (v0.to_f64(), v1.to_f64());
+            let (v0, v1) = (scaled(v0, f0, prescale), scaled(v1, f1, prescale));
             for j in 0..8 {
                 even[j] += v0 * r0[j];
                 odd[j] += v1 * r1[j];
             }
         }
         for (&f, v) in last.iter().zip(last_value) {
-            let (r, v) = (&right[f as usize * groups + g], v.to_f64());
+            let (r, v) = (&right[f as usize * groups + g], scaled(*v, f, prescale));
             for j in 0..8 {
                 even[j] += v * r[j];
             }
@@ -284,12 +292,18 @@ fn row_product<T: Scalar>(
 
 /// `product[column] += value · z`.
 #[inline(always)]
-fn row_update<T: Scalar>(columns: &[u32], values: &[T], z: &[f64], product: &mut [f64]) {
+fn row_update<T: Scalar>(
+    columns: &[u32],
+    values: &[T],
+    prescale: Option<&[T]>,
+    z: &[f64],
+    product: &mut [f64],
+) {
     let groups = z.len() / 8;
     let product = product.as_chunks_mut::<8>().0;
     for (g, z) in z.as_chunks::<8>().0.iter().enumerate() {
         for (&f, v) in columns.iter().zip(values) {
-            let (p, v) = (&mut product[f as usize * groups + g], v.to_f64());
+            let (p, v) = (&mut product[f as usize * groups + g], scaled(*v, f, prescale));
             for j in 0..8 {
                 p[j] += v * z[j];
             }
@@ -297,11 +311,14 @@ fn row_update<T: Scalar>(columns: &[u32], values: &[T], z: &[f64], product: &mut
     }
 }
 
-/// What a stored entry is multiplied by: the column's weight and its power of two.
-fn effective_weights<T: Scalar>(data: &Standardized<T>) -> Vec<f64> {
-    let prescale = data.prepared.prescale();
-    let weights = data.by.weight.iter().enumerate();
-    weights.map(|(f, w)| prescale.map_or(*w, |p| w * p[f].to_f64())).collect()
+/// A stored entry times its column's power of two: before anything is summed, where its square or
+/// a sum of a few such entries would not be a number.
+#[inline(always)]
+fn scaled<T: Scalar>(value: T, column: u32, prescale: Option<&[T]>) -> f64 {
+    match prescale {
+        None => value.to_f64(),
+        Some(p) => value.to_f64() * p[column as usize].to_f64(),
+    }
 }
 
 fn matrix<'p, T: Scalar>(prepared: &'p Prepared<'_, T>) -> Result<&'p Csr<T>> {

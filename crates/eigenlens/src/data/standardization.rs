@@ -53,7 +53,9 @@ impl Standardization {
                 let spread = if center { sd[f] } else { sd[f].max(columns.mean[f].abs()) };
                 if spread > 0.0 { exponent_of(spread) + exponent_at(f) } else { i32::MIN }
             };
-            exponent = (0..d).map(size).max().filter(|&e| e > i32::MIN).unwrap_or(0);
+            let largest = (0..d).map(size).max().filter(|&e| e > i32::MIN).unwrap_or(0);
+            // The unit itself must be a number, and one over it.
+            exponent = largest.clamp(-1000, 1000);
             for (f, w) in weight.iter_mut().enumerate() {
                 *w = power_of_two((exponent_at(f) - exponent).clamp(-1074, 1000));
             }

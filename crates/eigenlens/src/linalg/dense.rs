@@ -112,7 +112,9 @@ pub(crate) fn exponent_of(max: f64) -> i32 {
 
 /// 2ᵉ, also where it needs a subnormal number.
 pub(crate) fn power_of_two(exponent: i32) -> f64 {
-    2f64.powi(exponent)
+    // In two steps: `powi` of a negative power is one over the positive one, which may overflow.
+    let half = exponent / 2;
+    2f64.powi(half) * 2f64.powi(exponent - half)
 }
 
 fn scaled_copy(a: ArrayView2<f64>) -> (Mat<f64>, i32) {

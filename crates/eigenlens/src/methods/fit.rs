@@ -131,11 +131,14 @@ impl Fit {
         let useful =
             pairs.values.iter().take(k.min(max_rank)).filter(|v| **v > pairs.floor).count();
         let below_floor = useful < k.min(max_rank) && total > 0.0;
-        // Null ones have value 0; the guard after k sound ones keeps its own, for the gap.
-        if useful < k {
-            pairs.values.iter_mut().skip(useful).for_each(|v| *v = 0.0);
+        // The value after the last one asked for keeps its size: it is the guard that gaps are
+        // measured to.
+        let carries = if useful < k { useful } else { max_rank };
+        for (j, v) in pairs.values.iter_mut().enumerate().skip(useful) {
+            if j >= carries || *v <= pairs.floor {
+                *v = 0.0;
+            }
         }
-        pairs.values.iter_mut().for_each(|v| *v = v.max(0.0));
         // Step 4: order, sign, null directions.
         let tie = T::SIGN_TIE;
         let (values, mut components) =
@@ -159,9 +162,10 @@ impl Fit {
             divisor,
             seed: self.options.seed,
         };
-        let factors = factors(&values, self.whiten, by.exponent);
-        let mut scores =
-            want_scores.then(|| Scores::gather(factors, data.n_samples().unwrap_or(0)));
+        let mut scores = want_scores.then(|| {
+            let factors = factors(&values, self.whiten, by.exponent);
+            Scores::gather(factors, prepared.n_rows().unwrap_or(0))
+        });
         let mut tails = Tails::new(k);
         let certificate =
             certifier.certify(&standardized(), &routed, scores.as_mut(), &mut tails)?;
@@ -247,6 +251,7 @@ impl Fit {
             density: stored.map_or(1.0, |s| s as f64 / entries.max(1.0)),
             sparse,
             streamed,
+            weights: data.weights().map_or(0, |w| w.values().len()),
             f32: T::EPSILON > f64::EPSILON,
             wish: &self.n_components,
             solver: self.solver,
@@ -359,7 +364,8 @@ impl Question<'_> {
                     centered: self.fit.center,
                     standardized: self.fit.standardize,
                 };
-                let rows = data.sample_rows()?;
+                let looks = rule.need() == select::Need::Data;
+                let rows = if looks { data.sample_rows()? } else { None };
                 let sample = rows.as_ref().map(|(rows, of)| Sample { rows: rows.view(), of: *of });
                 match select::apply(*rule, &spectrum, sample.as_ref(), self.fit.options.seed) {
                     Outcome::Chosen(choice) => {

@@ -429,8 +429,8 @@ impl ModelSpectrum {
     }
 }
 
-/// What scores in units of 2^exponent are multiplied by: the unit, or one over the standard deviation
-/// (in the same units: whitened scores have none); 0 for null components.
+/// What scores in units of 2^exponent are multiplied by: the unit, or, whitened, one over the
+/// standard deviation (in the same unit); 0 for null components.
 pub(crate) fn factors(values: &[f64], whiten: bool, exponent: i32) -> Vec<f64> {
     let one = |v: &f64| match (*v > 0.0, whiten) {
         (false, _) => 0.0,

@@ -194,6 +194,9 @@ fn chi_square(rng: &mut ChaCha8Rng, freedom: f64) -> f64 {
     }
 }
 
+/// Draws made at once, each with copies of the sample: their memory must not grow with the threads.
+const AT_ONCE: usize = 8;
+
 /// The 95th percentile of each place over the draws.
 ///
 /// Each draw has a stream of its own, so the order in which threads take them does not matter.
@@ -201,8 +204,11 @@ fn percentiles(
     draws: usize,
     draw: impl Fn(u64) -> Result<Vec<f64>, Reason> + Send + Sync,
 ) -> Result<Vec<f64>, Reason> {
-    let all: Vec<Vec<f64>> =
-        (0..draws as u64).into_par_iter().map(draw).collect::<Result<_, _>>()?;
+    let mut all = Vec::with_capacity(draws);
+    for first in (0..draws as u64).step_by(AT_ONCE) {
+        let wave = first..(first + AT_ONCE as u64).min(draws as u64);
+        all.extend(wave.into_par_iter().map(&draw).collect::<Result<Vec<Vec<f64>>, _>>()?);
+    }
     let places = all.iter().map(Vec::len).min().unwrap_or(0);
     Ok((0..places)
         .map(|place| {

@@ -273,6 +273,14 @@ impl Basis {
             let mut left = norm(block.column(j));
             // What is left is rounding: of this vector, or of the operator as a whole.
             let negligible = left <= 1e-12 * before || left <= 1e-14 * self.size;
+            if !negligible && left < 0.01 * before {
+                // Little is left, with the rounding of all that was taken out: once more.
+                let mut rest = block.slice(s![.., j..j + 1]).to_owned();
+                self.take_out(&mut rest);
+                block.column_mut(j).assign(&rest.column(0));
+                take_out_earlier(&mut block, j);
+                left = norm(block.column(j));
+            }
             r[[j, j]] = if negligible { 0.0 } else { left };
             while negligible && left != 1.0 {
                 let mut fresh = random::normal_matrix(&mut self.rng, block.nrows(), 1);

@@ -74,6 +74,8 @@ pub(crate) struct Task<'a> {
     pub density: f64,
     pub sparse: bool,
     pub streamed: bool,
+    /// The number of sample weights.
+    pub weights: usize,
     pub f32: bool,
     pub wish: &'a NComponents,
     pub solver: Solver,
@@ -166,10 +168,26 @@ impl Task<'_> {
                 let basis = krylov::basis_columns(self.likely_k(), self.d) as u64 + 16;
                 d * basis * 8 + d * padded * 8 * 2 + 6 * basis * basis * 8 + 24 * d * 8 * 8
             }
-            Route::Randomized => 8 * d * (k + 16) * 8,
+            Route::Randomized => {
+                let extra = match self.solver {
+                    Solver::Randomized { oversampling, .. } => oversampling as u64,
+                    _ => 0,
+                };
+                let width = k.saturating_add(extra).min(d.max(k));
+                8 * d * (width + 16) * 8
+            }
             Route::Given => 2 * d * d * 8 + eigen(d),
         };
-        work.max(certificate).saturating_add(model + reading + (2 << 20))
+        // Rules that look at data take a sample of at most a few million entries; eight draws at
+        // once hold two copies each.
+        let sample = match self.wish {
+            NComponents::Rule(Rule::ParallelAnalysis | Rule::CrossValidation) => {
+                24 * 8 * n.saturating_mul(d).min(4_000_000 + d)
+            }
+            _ => 0,
+        };
+        let counts = 8 * self.weights as u64;
+        work.max(certificate).max(sample).saturating_add(model + reading + counts + (2 << 20))
     }
 
     fn feasible(&self, route: Route) -> bool {
@@ -254,7 +272,7 @@ pub(crate) fn describe(task: &Task, route: Route, reason: String) -> Plan {
         Route::Svd => 3,
         Route::Iterative => 14 + 3 * k / 10,
         Route::Randomized => match task.solver {
-            Solver::Randomized { power_iterations, .. } => power_iterations + 4,
+            Solver::Randomized { power_iterations, .. } => power_iterations.saturating_add(4),
             _ => 8,
         },
         Route::Given => 0,

@@ -19,7 +19,7 @@ pub(crate) fn largest(
     seed: u64,
 ) -> Result<Ritz> {
     let d = operator.dim();
-    let width = (wanted + oversampling).min(d);
+    let width = wanted.saturating_add(oversampling).min(d);
     let mut block = random::normal_matrix(&mut random::stream(seed, 2), d, width);
     let mut product = Array2::zeros((d, width));
     for _ in 0..=power {

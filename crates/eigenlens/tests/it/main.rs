@@ -1,6 +1,15 @@
-//! Integration tests of the library, in one binary.
+//! Everything the library promises, tested from outside.
 
+mod bad_input;
+mod determinism;
 mod golden;
 mod identities;
+mod layers;
+mod no_panic;
+mod numacc;
 mod solvers;
 mod support;
+mod torture;
+mod torture_scale;
+mod torture_spectra;
+mod torture_support;

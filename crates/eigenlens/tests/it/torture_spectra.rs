@@ -1,0 +1,165 @@
+//! The list of matrices that break PCA software: equal and clustered variances, noise, outliers.
+
+use crate::torture_support::*;
+use eigenlens::solve::NoneMissed;
+use eigenlens::{Dataset, NComponents, Pca, Rule, Solver, Warning};
+use ndarray::{Array2, s};
+
+#[test]
+fn line_29_two_equal_variances() {
+    for d in [8, 450] {
+        let mut values = vec![3.0, 3.0];
+        values.extend((2..d.min(60)).map(|j| 0.9f64.powi(j as i32)));
+        let x = mirrored(&with_singular_values(29, d, d, &values));
+        let divisor = (2 * d - 1) as f64;
+        for solver in EXACT_ROUTES {
+            // The iteration stops at its tolerance, not at rounding.
+            let model = match d {
+                8 => fit_ok(&x, true, 4, solver),
+                _ => Pca::new(4).solver(solver).fit(&Dataset::from(&x)).unwrap(),
+            };
+            assert!(model.certificate().relative_residual() < 1e-9);
+            relatively_close(model.explained_variance()[0], 18.0 / divisor, 1e-12);
+            relatively_close(model.explained_variance()[1], 18.0 / divisor, 1e-12);
+            let certificate = model.certificate();
+            assert_eq!(certificate.groups, std::iter::once(0..2).collect::<Vec<_>>(), "{solver:?}");
+            assert_eq!(certificate.angles[..2], [1.0, 1.0]);
+            assert!(certificate.group_angles[0] < 1e-7, "{:?}", certificate.group_angles);
+            assert!(certificate.angles[2] < 1e-6);
+            assert!(certificate.to_string().contains("components 1–2 only together"));
+        }
+    }
+}
+
+#[test]
+fn line_31_clustered_top() {
+    let d = 500;
+    let mut random = Random::new(31);
+    let mut values: Vec<f64> =
+        (0..100).map(|_| 1.0 + 1e-6 * (2.0 * random.uniform() - 1.0)).collect();
+    values.extend((0..400).map(|j| 0.5 * 0.98f64.powi(j)));
+    let singular: Vec<f64> = values.iter().map(|v| v.sqrt()).collect();
+    let x = mirrored(&with_singular_values(31, d, d, &singular));
+    values.sort_by(|a, b| b.total_cmp(a));
+    let divisor = (2 * d - 1) as f64;
+    for solver in [Solver::Auto, Solver::Covariance, Solver::Svd, Solver::Iterative] {
+        let model = Pca::new(5).solver(solver).fit(&Dataset::from(&x)).unwrap();
+        let certificate = model.certificate();
+        let said = has(&model, |w| matches!(w, Warning::NotCertified { .. }));
+        let converged = certificate.relative_residual() <= 1e-9;
+        assert!(converged || said, "{solver:?}: {certificate}");
+        if converged {
+            // Nothing missed: each of the five is the value it should be, to what was asked.
+            for (found, expected) in model.explained_variance().iter().zip(&values) {
+                relatively_close(*found, 2.0 * expected / divisor, 1e-8);
+            }
+            assert!(!matches!(certificate.none_missed, NoneMissed::Disproved), "{solver:?}");
+        }
+    }
+}
+
+#[test]
+fn line_32_pure_noise() {
+    let x = Random::new(32).normals(1000, 500);
+    for rule in [Rule::ParallelAnalysis, Rule::GavishDonoho { noise: Some(1.0) }] {
+        let model = Pca::new(NComponents::Rule(rule)).fit(&Dataset::from(&x)).unwrap();
+        assert_eq!(model.n_components(), 1);
+        assert!(has(&model, |w| matches!(w, Warning::RuleFindsNone { .. })), "{rule:?}");
+    }
+    // The edge of Marchenko & Pastur: (1 + √(d/n))² = 2.914.
+    let model = Pca::new(1).fit(&Dataset::from(&x)).unwrap();
+    close(model.explained_variance()[0], 2.914, 0.08);
+}
+
+#[test]
+fn line_33_one_spike() {
+    // Detectable above √(d/n) = 0.32 (spike in variance beyond the noise of 1).
+    for (spike, expected) in [(0.05f64, 0), (6.0, 1)] {
+        let mut random = Random::new(33);
+        let mut x = random.normals(1000, 100);
+        for mut row in x.rows_mut() {
+            let along = random.normal() * spike.sqrt();
+            row.mapv_inplace(|v| v + along / 10.0);
+        }
+        for rule in [
+            Rule::ParallelAnalysis,
+            Rule::GavishDonoho { noise: None },
+            Rule::GavishDonoho { noise: Some(1.0) },
+        ] {
+            let model = Pca::new(NComponents::Rule(rule)).fit(&Dataset::from(&x)).unwrap();
+            let none = has(&model, |w| matches!(w, Warning::RuleFindsNone { .. }));
+            let found = if none { 0 } else { model.n_components() };
+            assert_eq!(found, expected, "{rule:?}, spike {spike}");
+        }
+    }
+}
+
+#[test]
+fn line_34_one_huge_row() {
+    let mut x = Random::new(34).normals(200, 6);
+    let direction = [1e12, -2e12, 0.0, 5e11, 3e12, 1e12];
+    x.row_mut(77).assign(&ndarray::arr1(&direction));
+    let length = direction.iter().map(|v| v * v).sum::<f64>().sqrt();
+    for solver in EXACT_ROUTES {
+        let model = fit_ok(&x, true, 1, solver);
+        for (found, expected) in model.components().row(0).iter().zip(direction) {
+            close(*found, expected / length, 1e-11);
+        }
+        assert!(
+            has(
+                &model,
+                |w| matches!(w, Warning::DominantRow { component: 0, row: 77, share } if *share > 0.99)
+            ),
+            "{:?}",
+            model.warnings()
+        );
+        let samples = model.sample_diagnostics(&Dataset::from(&x)).unwrap();
+        let first = (0..200).max_by(|&a, &b| samples.t_squared[a].total_cmp(&samples.t_squared[b]));
+        assert_eq!(first, Some(77));
+        close(samples.leverage[77], 1.0, 1e-9);
+    }
+}
+
+#[test]
+fn line_35_heavy_tails() {
+    let mut random = Random::new(35);
+    let x = Array2::from_shape_simple_fn((500, 5), || {
+        (std::f64::consts::PI * (random.uniform() - 0.5)).tan()
+    });
+    for solver in EXACT_ROUTES {
+        let model = fit_ok(&x, true, 5, solver);
+        for component in 0..5 {
+            assert!(
+                has(&model, |w| match w {
+                    Warning::HeavyTails { component: c, kurtosis } =>
+                        *c == component && *kurtosis > 10.0,
+                    Warning::DominantRow { component: c, .. } => *c == component,
+                    _ => false,
+                }),
+                "{solver:?}, component {component}: {:?}",
+                model.warnings()
+            );
+        }
+        // Normal data are not accused of it.
+        let normal = fit_ok(&Random::new(3).normals(500, 5), true, 5, solver);
+        assert!(normal.warnings().is_empty(), "{:?}", normal.warnings());
+    }
+}
+
+#[test]
+fn lines_29_31_squares_of_a_rotation_are_one_group() {
+    // A whole spectrum of equal values, wide and tall, through the iteration too.
+    for (n, d) in [(600, 420), (420, 600)] {
+        let values = vec![2.0; 30];
+        let x = mirrored(&with_singular_values(6, n, d, &values));
+        for solver in [Solver::Covariance, Solver::Dual, Solver::Iterative] {
+            let model = Pca::new(32).solver(solver).fit(&Dataset::from(&x)).unwrap();
+            assert_eq!(model.n_useful_components(), 30, "{solver:?} {n} × {d}");
+            let found = model.components().slice(s![..30, ..]).to_owned();
+            // Their span is the row space: it keeps the data whole.
+            let kept = x.dot(&found.t()).dot(&found);
+            assert!((&kept - &x).iter().all(|v| v.abs() < 1e-8), "{solver:?}");
+            assert_eq!(model.certificate().groups[0], 0..30);
+        }
+    }
+}

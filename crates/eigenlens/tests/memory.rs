@@ -1,0 +1,248 @@
+//! The memory a fit allocates against the memory its plan states: one test, alone in its process, so
+//! that nothing else allocates.
+
+#[allow(dead_code)]
+#[path = "it/torture_support.rs"]
+mod torture_support;
+
+use eigenlens::{
+    Csr, Dataset, Error, NComponents, Options, Pca, Plan, Route, Rule, SampleWeights, Scalar,
+    Solver,
+};
+use ndarray::Array2;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use torture_support::*;
+
+static NOW: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+struct Counting;
+
+/// faer keeps a packing buffer of twice the last-level cache for each thread that multiplies, for as
+/// long as the thread lives. It does not depend on the data, and is told by its alignment.
+fn is_packing_buffer(layout: Layout) -> bool {
+    layout.align() == 4096
+}
+
+fn add(bytes: usize) {
+    let now = NOW.fetch_add(bytes, SeqCst) + bytes;
+    PEAK.fetch_max(now, SeqCst);
+}
+
+// SAFETY: every call is passed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if !is_packing_buffer(layout) {
+            add(layout.size());
+        }
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if !is_packing_buffer(layout) {
+            add(layout.size());
+        }
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        if !is_packing_buffer(layout) {
+            NOW.fetch_sub(layout.size(), SeqCst);
+        }
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // Old and new may be there at once.
+        if !is_packing_buffer(layout) {
+            add(size);
+            NOW.fetch_sub(layout.size(), SeqCst);
+        }
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Bytes at the peak beyond what was there before: of a fit, or of a fit with scores less those.
+fn peak<T: Scalar>(pca: &Pca, data: &Dataset<T>) -> (usize, Plan) {
+    let before = NOW.load(SeqCst);
+    PEAK.store(before, SeqCst);
+    let model = pca.fit(data).unwrap();
+    let alone = PEAK.load(SeqCst) - before;
+    drop(model);
+    let before = NOW.load(SeqCst);
+    PEAK.store(before, SeqCst);
+    let (model, scores) = pca.fit_transform(data).unwrap();
+    let with_scores = PEAK.load(SeqCst) - before;
+    let returned = scores.len() * size_of::<T>();
+    (alone.max(with_scores.saturating_sub(returned)), model.plan().clone())
+}
+
+struct Report {
+    lines: Vec<String>,
+    wrong: usize,
+}
+
+impl Report {
+    fn check<T: Scalar>(&mut self, what: &str, pca: Pca, data: &Dataset<T>) {
+        // Eight threads hold more at once than one.
+        let threads = 8;
+        let options = Options { threads: Some(threads), ..Options::default() };
+        let (measured, plan) = peak(&pca.clone().options(options), data);
+        let planned = plan.peak_memory as usize;
+        let kept = measured <= planned;
+        // Small plans carry a few megabytes of slack; all of them leave room for 32 threads with
+        // rows that must be copied, which is most of it where there are many features.
+        let tight = planned <= (32 * measured).max(16 << 20);
+        self.wrong += usize::from(!kept || !tight);
+        self.lines.push(format!(
+            "{what:<28} {:<11} {threads} threads: {:8.2} MiB of {:8.2} planned{}{}",
+            plan.route.to_string(),
+            measured as f64 / 1048576.0,
+            planned as f64 / 1048576.0,
+            if kept { "" } else { "  BROKEN" },
+            if tight { "" } else { "  LOOSE" },
+        ));
+    }
+}
+
+#[test]
+fn plans_are_kept() {
+    let mut report = Report { lines: Vec::new(), wrong: 0 };
+    let normals = |n, d| Random::new(1).normals(n, d);
+    let auto = |k: usize| Pca::new(k);
+    let by = |k: usize, solver| Pca::new(k).solver(solver);
+    {
+        let x = normals(200_000, 50);
+        report.check("200k × 50", auto(5), &Dataset::from(&x));
+        report.check("200k × 50 f32", auto(5), &Dataset::from(&to_f32(&x)));
+        report.check("200k × 50 iterative", by(5, Solver::Iterative), &Dataset::from(&x));
+        report.check("200k × 50 svd", by(5, Solver::Svd), &Dataset::from(&x));
+        let streamed = InBlocks::new(&x, 1000);
+        report.check("200k × 50 streamed", auto(5), &Dataset::streamed(&streamed));
+        let uncounted = InBlocks { rows: x.clone(), sizes: vec![77], counted: false };
+        report.check("200k × 50 uncounted", auto(5), &Dataset::streamed(&uncounted));
+        let weights = SampleWeights::frequency(vec![1.5; 200_000]);
+        report.check("200k × 50 weighted", auto(5), &Dataset::from(&x).with_weights(weights));
+        let fortran = x.t().as_standard_layout().into_owned().reversed_axes();
+        report.check("200k × 50 by columns", auto(5), &Dataset::from(&fortran));
+        let tiny = x.mapv(|v| v * 1e-200);
+        report.check("200k × 50 tiny", auto(5), &Dataset::from(&tiny));
+        let rule = |rule| Pca::new(NComponents::Rule(rule));
+        report.check("200k × 50 minka", rule(Rule::Minka), &Dataset::from(&x));
+        let part = x.slice(ndarray::s![..20_000, ..30]);
+        report.check("20k × 30 parallel", rule(Rule::ParallelAnalysis), &Dataset::from(part));
+        let part = x.slice(ndarray::s![..2000, ..12]);
+        report.check("2000 × 12 held out", rule(Rule::CrossValidation), &Dataset::from(part));
+    }
+    {
+        let x = normals(20_000, 300);
+        report.check("20k × 300", auto(10), &Dataset::from(&x));
+        report.check("20k × 300 f32", auto(10), &Dataset::from(&to_f32(&x)));
+        report.check("20k × 300 all", Pca::new(NComponents::All), &Dataset::from(&x));
+    }
+    {
+        let x = distinct(2, 4000, 500);
+        for solver in [Solver::Auto, Solver::Covariance, Solver::Iterative, Solver::Svd] {
+            report.check("4000 × 500", by(10, solver), &Dataset::from(&x));
+        }
+        report.check("4000 × 500 f32", by(10, Solver::Covariance), &Dataset::from(&to_f32(&x)));
+        report.check("4000 × 500 k = 100", by(100, Solver::Covariance), &Dataset::from(&x));
+        report.check("4000 × 500 randomized", by(10, ROUTES[5]), &Dataset::from(&x));
+        let streamed = InBlocks::new(&x, 100);
+        report.check("4000 × 500 streamed", auto(10), &Dataset::streamed(&streamed));
+        report.check(
+            "4000 × 500 share",
+            Pca::new(NComponents::VarianceShare(0.9)),
+            &Dataset::from(&x),
+        );
+    }
+    {
+        let x = distinct(3, 1500, 1200);
+        for solver in [Solver::Auto, Solver::Covariance, Solver::Dual, Solver::Iterative] {
+            report.check("1500 × 1200", by(10, solver), &Dataset::from(&x));
+        }
+        report.check("1500 × 1200 k = 100", auto(100), &Dataset::from(&x));
+    }
+    {
+        let x = distinct(4, 100, 20_000);
+        for solver in [Solver::Auto, Solver::Dual, Solver::Iterative, Solver::Svd] {
+            report.check("100 × 20 000", by(10, solver), &Dataset::from(&x));
+        }
+        let fortran = x.t().as_standard_layout().into_owned().reversed_axes();
+        report.check("100 × 20 000 by columns", auto(10), &Dataset::from(&fortran));
+        report.check("100 × 20 000 f32", auto(10), &Dataset::from(&to_f32(&x)));
+    }
+    {
+        // Line 46.
+        let x = to_f32(&normals(50, 70_000));
+        report.check("50 × 70 000 f32", auto(5), &Dataset::from(&x));
+    }
+    {
+        let x: Csr<f64> = sparse(20_000, 5000, 50);
+        report.check("sparse 20k × 5k 1 %", auto(10), &Dataset::sparse(&x));
+        let x: Csr<f64> = sparse(3000, 400, 4);
+        for solver in [Solver::Auto, Solver::Covariance, Solver::Dual, Solver::Iterative] {
+            report.check("sparse 3000 × 400 1 %", by(10, solver), &Dataset::sparse(&x));
+        }
+        let x: Csr<f64> = sparse(200, 30_000, 300);
+        for solver in [Solver::Auto, Solver::Iterative] {
+            report.check("sparse 200 × 30k 1 %", by(10, solver), &Dataset::sparse(&x));
+        }
+    }
+    println!("{}", report.lines.join("\n"));
+    budgets();
+    assert_eq!(report.wrong, 0, "\n{}", report.lines.join("\n"));
+}
+
+/// Rows with `stored` entries each, made without a dense matrix.
+fn sparse(n: usize, d: usize, stored: usize) -> Csr<f64> {
+    let mut random = Random::new(9);
+    let mut columns = Vec::with_capacity(n * stored);
+    let mut values = Vec::with_capacity(n * stored);
+    for _ in 0..n {
+        let mut own: Vec<u32> = (0..stored).map(|_| random.below(d) as u32).collect();
+        own.sort_unstable();
+        columns.extend(own);
+        values.extend((0..stored).map(|_| random.normal()));
+    }
+    Csr::new(n, d, (0..=n).map(|i| i * stored).collect(), columns, values).unwrap()
+}
+
+/// Under a budget: a route within it, kept; or a refusal that says how much is needed.
+fn budgets() {
+    let x: Array2<f64> = distinct(5, 3000, 900);
+    let data = Dataset::from(&x);
+    let with = |memory: Option<u64>, k: usize| {
+        let options = Options { memory, threads: Some(8), ..Options::default() };
+        Pca::new(k).options(options)
+    };
+    let free = with(None, 60).plan(&data).unwrap();
+    let Err(Error::Memory { needed, .. }) = with(Some(1), 60).plan(&data) else {
+        panic!("one byte is enough?")
+    };
+    assert!(needed <= free.peak_memory);
+    for budget in [needed, needed + (needed / 10), free.peak_memory] {
+        let (measured, plan) = peak(&with(Some(budget), 60), &data);
+        assert!(plan.peak_memory <= budget, "{plan} for {budget}");
+        assert!(measured as u64 <= budget, "{measured} bytes of {budget}: {plan}");
+    }
+    assert!(
+        matches!(with(Some(needed - 1), 60).fit(&data), Err(Error::Memory { needed: n, .. }) if n == needed)
+    );
+    // The covariance of these is 6.5 MB; a budget below that leaves the iteration.
+    let plan = with(None, 3).solver(Solver::Covariance).plan(&data).unwrap();
+    let lean = with(None, 3).solver(Solver::Iterative).plan(&data).unwrap();
+    if lean.peak_memory < plan.peak_memory {
+        let (measured, chosen) = peak(&with(Some(lean.peak_memory), 3), &data);
+        assert_eq!(chosen.route, Route::Iterative);
+        assert!(measured as u64 <= lean.peak_memory);
+    }
+}
