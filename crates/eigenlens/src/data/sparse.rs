@@ -36,19 +36,31 @@ pub(super) fn columns<T: Scalar>(prepared: &Prepared<T>) -> Result<Columns> {
         }
     });
     let mean: Vec<f64> = sums.iter().map(|s| s / weight).collect();
-    // Σ w (x − m)² = Σ_stored w ((x − m)² − m²) + Σw m², with (x − m)² − m² = x (x − 2m).
+    // Σ w (x − m)² = Σ_stored w (x − m)² + Σ_not stored w m²: nothing cancels, however far the mean.
     // Entries stored twice would be squared apart: their rows are summed first.
     let duplicates = (0..n).any(|i| has_duplicates(x.row(i).0));
-    let squares = over_pieces(n, d, |range, squares: &mut Vec<f64>| {
+    // For each column: the squares, the weight of its stored entries, and their number.
+    let sums = over_pieces(n, 3 * d, |range, sums: &mut Vec<f64>| {
+        let (squares, rest) = sums.split_at_mut(d);
+        let (weights, stored) = rest.split_at_mut(d);
         let mut merged = Vec::new();
         for i in range {
             for (f, v) in entries(x, i, duplicates, &mut merged) {
-                let v = v * scale(f);
-                squares[f] += count(i) * v * (v - 2.0 * mean[f]);
+                let centered = v * scale(f) - mean[f];
+                squares[f] += count(i) * centered * centered;
+                weights[f] += count(i);
+                stored[f] += 1.0;
             }
         }
     });
-    let squares = squares.iter().zip(&mean).map(|(s, m)| (s + weight * m * m).max(0.0)).collect();
+    let squares = (0..d)
+        .map(|f| {
+            // A full column has no zeros, whatever its weights round to.
+            let full = sums[2 * d + f] == n as f64;
+            let zeros = if full { 0.0 } else { (weight - sums[d + f]).max(0.0) };
+            sums[f] + zeros * mean[f] * mean[f]
+        })
+        .collect();
     Columns { weight, rows, mean, low: vec![0.0; d], squares }.check_rows()
 }
 
