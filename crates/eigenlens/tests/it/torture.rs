@@ -609,3 +609,25 @@ fn line_46_few_rows_of_many_columns() {
         relatively_close(*found, expected / 49.0, 1e-6);
     }
 }
+
+#[test]
+fn lines_17_59_sparse_columns_far_from_zero() {
+    // A full column far from zero beside sparse ones: its variance must not cancel.
+    for mean in [1e4, 1e6, 1e8] {
+        let mut x = sparse_normals(17, 500, 6, 0.3);
+        for (v, z) in x.column_mut(2).iter_mut().zip(Random::new(3).normals(500, 1)) {
+            *v = mean + z;
+        }
+        let sds = column_sds(&x);
+        let sparse = compressed(&x);
+        for solver in [Solver::Covariance, Solver::Iterative, Solver::Svd] {
+            let pca = Pca::new(3).solver(solver);
+            let model = pca.fit(&Dataset::sparse(&sparse)).unwrap();
+            relatively_close(model.total_variance(), sds.mapv(|s| s * s).sum(), 1e-12);
+            let model = pca.standardize(true).fit(&Dataset::sparse(&sparse)).unwrap();
+            for (found, expected) in model.scale().unwrap().iter().zip(&sds) {
+                relatively_close(*found, *expected, 1e-12);
+            }
+        }
+    }
+}
