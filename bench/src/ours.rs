@@ -46,7 +46,7 @@ fn load_and_fit<T: Scalar + Element>(
     if case.streamed {
         let array = Mapped::<T>::open(&path)?;
         let rows = LentRows(ArrayView2::from_shape((rows, columns), array.elements())?);
-        return fit(&Dataset::streamed(&rows), k, true);
+        return fit(&Dataset::streamed(&rows), k, true, None);
     }
     if let Content::Topics = case.content {
         let indptr = npy::read::<i64>(&directory.join("indptr.npy"))?;
@@ -54,18 +54,19 @@ fn load_and_fit<T: Scalar + Element>(
         let indptr = indptr.into_iter().map(usize::try_from).collect::<Result<Vec<_>, _>>()?;
         let indices = indices.into_iter().map(u32::try_from).collect::<Result<Vec<_>, _>>()?;
         let csr = Csr::new(rows, columns, indptr, indices, npy::read::<T>(&path)?)?;
-        return fit(&Dataset::sparse(&csr), k, false);
+        return fit(&Dataset::sparse(&csr), k, false, Some(1e-6));
     }
     let matrix = Array2::from_shape_vec((rows, columns), npy::read::<T>(&path)?)?;
-    fit(&Dataset::dense(matrix.view()), k, false)
+    fit(&Dataset::dense(matrix.view()), k, false, None)
 }
 
 fn fit<T: Scalar>(
     data: &Dataset<'_, T>,
     k: usize,
     mapped_file: bool,
+    tolerance: Option<f64>,
 ) -> Result<Outcome, Box<dyn Error>> {
-    let options = Options { threads: Some(2), ..Options::default() };
+    let options = Options { threads: Some(2), tolerance, ..Options::default() };
     let (fitted, peak_bytes) = peak_growth(mapped_file, || {
         let start = Instant::now();
         let fitted = Pca::new(k).options(options).fit_transform(data);

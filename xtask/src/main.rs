@@ -40,7 +40,7 @@ fn main() -> ExitCode {
 /// Runs every suite, also after one has failed, so that one run shows all there is to mend.
 fn test() -> Result<(), String> {
     let mut rust = cargo();
-    rust.args(["test", "--release", "--workspace"]);
+    rust.args(["test", "--release", "--workspace", "--no-fail-fast"]);
     let suites = [("Rust: unit, integration and documentation tests", rust)];
 
     let mut failed = Vec::new();

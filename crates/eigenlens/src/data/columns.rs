@@ -192,8 +192,9 @@ pub(crate) fn block_mean<T: Scalar>(block: &Block<T>) -> Columns {
     let weight = columns.weight;
     let (sums, low) = (&mut columns.mean[..d], &mut columns.low[..d]);
     vectorized(
+        // Moved in: a slice behind a reference would be looked up again after every store.
         #[inline(always)]
-        || {
+        move || {
             let mut i = 0;
             if block.counts.is_none() {
                 // Four rows at a time: the sums are loaded and stored a quarter as often.

@@ -4,9 +4,10 @@ use super::columns::{Columns, block_mean, check_finite, rescale, two_sum};
 use super::prepared::{BLOCK, Block, Prepared, Slab, slab_rows, unit_rows};
 use super::{Dataset, moments_bytes as bytes};
 use crate::error::{Error, Result};
+use crate::linalg::aligned::Aligned;
 use crate::linalg::dense::power_of_two;
-use crate::linalg::scatter::{PANEL, add_tile_row, mirror, packed_len};
-use crate::linalg::simd::{Ahead, vectorized};
+use crate::linalg::scatter::{add_lower, add_tile_row, mirror, packed_len, row_width};
+use crate::linalg::simd::{Ahead, Tile, vectorized};
 use crate::linalg::{gemm, pool};
 use crate::scalar::Scalar;
 use crate::wishes::Options;
@@ -204,7 +205,7 @@ fn one_pass<T: Scalar>(prepared: &Prepared<T>) -> Result<Moments> {
     let mut total = Columns::zero(d);
     let mut scatter = Array2::<f64>::zeros((d, d));
     let small = d <= SMALL;
-    let mut packed = Vec::new();
+    let mut packed = Aligned::default();
     prepared.for_each_slab(slab_rows(d, if small { UNITS } else { 4 }), |slab| {
         if small {
             scatter_by_units(prepared, &slab, &mut total, &mut scatter)
@@ -232,7 +233,7 @@ fn scatter_by_units<T: Scalar>(
     let parts: Vec<Result<(Columns, Vec<f64>)>> = starts
         .par_iter()
         .map_init(
-            || (Vec::new(), Vec::new()),
+            || (Vec::new(), Aligned::default()),
             |(scratch, packed), &start| {
                 let end = (start + unit).min(slab.rows);
                 let mut c = vec![0.0; d * d];
@@ -241,20 +242,16 @@ fn scatter_by_units<T: Scalar>(
                     let block = slab.block(at, (at + BLOCK).min(end), scratch);
                     let columns = block_mean(&block);
                     check_finite(prepared, &block, &columns)?;
-                    packed.resize(packed_len(d, block.rows), T::default());
-                    pack(&block, &columns, packed);
-                    let depth = block.rows;
+                    let (depth, width) = (block.rows, row_width::<T>(d));
+                    packed.resize(depth * width);
+                    pack(&block, &columns, width, packed);
                     let ahead = Ahead::new(slab.upcoming(at + depth, BLOCK, end), d * d / 320);
-                    for (panel, rows) in c.chunks_mut(PANEL * d).enumerate() {
-                        add_tile_row(packed, depth, d, panel, rows, Some(&ahead));
-                    }
+                    add_lower(packed, width, depth, d, &mut c, Some(&ahead));
                     means.push(columns);
                 }
                 let (columns, rows) = between_blocks(&means);
                 let between = Extra::new(&rows);
-                for (panel, rows) in c.chunks_mut(PANEL * d).enumerate() {
-                    add_tile_row(&between.packed, between.rows, d, panel, rows, None);
-                }
+                between.add_to(d, 0, &mut c);
                 Ok((columns, c))
             },
         )
@@ -277,14 +274,14 @@ fn scatter_by_units<T: Scalar>(
 fn scatter_by_tiles<T: Scalar>(
     prepared: &Prepared<T>,
     slab: &Slab<T>,
-    packed: &mut Vec<T>,
+    packed: &mut Aligned<T>,
     total: &mut Columns,
     scatter: &mut Array2<f64>,
 ) -> Result<()> {
     let d = slab.n_features;
+    let length = packed_len::<T>(d, BLOCK);
     let starts: Vec<usize> = (0..slab.rows).step_by(BLOCK).collect();
-    let length = packed_len(d, BLOCK);
-    packed.resize(length * starts.len(), T::default());
+    packed.resize(length * starts.len());
     let blocks: Vec<Result<Columns>> = packed
         .par_chunks_mut(length)
         .zip(&starts)
@@ -292,65 +289,56 @@ fn scatter_by_tiles<T: Scalar>(
             let block = slab.block(start, (start + BLOCK).min(slab.rows), scratch);
             let columns = block_mean(&block);
             check_finite(prepared, &block, &columns)?;
-            pack(&block, &columns, packed);
+            pack(&block, &columns, T::PANEL, packed);
             Ok(columns)
         })
         .collect();
-    // Blocks of one unit, and the unit with what came before, differ in their means too.
-    let mut blocks = blocks.into_iter().collect::<Result<Vec<_>>>()?.into_iter().peekable();
+    // A block differs from what came before in its mean too.
     let mut extras = Vec::new();
-    while blocks.peek().is_some() {
-        let unit: Vec<Columns> = blocks.by_ref().take(unit_rows(d) / BLOCK).collect();
-        let (columns, mut rows) = between_blocks(&unit);
-        rows.push(merging_row(total, &columns));
+    for columns in blocks {
+        let columns = columns?;
+        extras.push(Extra::new(&[merging_row(total, &columns)]));
         total.merge(&columns);
-        extras.push(Extra::new(&rows));
     }
-    let per_unit = unit_rows(d) / BLOCK;
-    gemm::slice_mut(scatter).par_chunks_mut(PANEL * d).enumerate().rev().for_each(
+    gemm::slice_mut(scatter).par_chunks_mut(T::PANEL * d).enumerate().rev().for_each(
         |(panel, rows)| {
-            for (u, extra) in extras.iter().enumerate() {
-                for b in u * per_unit..((u + 1) * per_unit).min(starts.len()) {
-                    let depth = BLOCK.min(slab.rows - starts[b]);
-                    add_tile_row(&packed[b * length..], depth, d, panel, rows, None);
-                }
-                add_tile_row(&extra.packed, extra.rows, d, panel, rows, None);
+            for ((packed, start), extra) in packed.chunks_exact(length).zip(&starts).zip(&extras) {
+                add_tile_row(packed, BLOCK.min(slab.rows - start), d, panel, rows, None);
+                extra.add_to(d, panel * T::PANEL, rows);
             }
         },
     );
     Ok(())
 }
 
-/// A block's rows less its mean, times √w, in panels of [`PANEL`] columns padded with zeros.
-fn pack<T: Scalar>(block: &Block<T>, columns: &Columns, packed: &mut [T]) {
+/// A block's rows less its mean, times √w, in panels of `width` columns padded with zeros.
+fn pack<T: Scalar>(block: &Block<T>, columns: &Columns, width: usize, packed: &mut [T]) {
     let d = block.n_features;
     // In the element type: a float32 entry less a nearby float32 number is exact.
     let high: Vec<T> = columns.mean.iter().map(|&m| T::from_f64(m)).collect();
     let low: Vec<T> = (columns.mean.iter().zip(&columns.low).zip(&high))
         .map(|((&m, &l), h)| T::from_f64((m - h.to_f64()) + l))
         .collect();
-    let length = block.rows * PANEL;
+    let (high, low) = (&high[..d], &low[..d]);
     vectorized(
         #[inline(always)]
-        || {
-            for (panel, out) in packed.chunks_exact_mut(length).enumerate() {
-                let first = panel * PANEL;
+        move || {
+            for (panel, out) in packed.chunks_mut(block.rows * width).enumerate() {
+                let first = panel * width;
                 if first >= d {
                     break;
                 }
-                let width = PANEL.min(d - first);
-                let (high, low) = (&high[first..first + width], &low[first..first + width]);
-                for (i, line) in out.chunks_exact_mut(PANEL).enumerate() {
-                    let x = &block.row(i)[first..first + width];
-                    let (line, pad) = line.split_at_mut(width);
-                    for f in 0..width {
+                let columns = width.min(d - first);
+                let (high, low) = (&high[first..first + columns], &low[first..first + columns]);
+                for (i, line) in out.chunks_exact_mut(width).enumerate() {
+                    let x = &block.row(i)[first..first + columns];
+                    let (line, pad) = line.split_at_mut(columns);
+                    for f in 0..columns {
                         line[f] = (x[f] - high[f]) - low[f];
                     }
                     if let Some(counts) = block.counts {
                         let root = T::from_f64(counts[i].sqrt());
-                        for v in line {
-                            *v = *v * root;
-                        }
+                        line.iter_mut().for_each(|v| *v = *v * root);
                     }
                     pad.fill(T::default());
                 }
@@ -361,20 +349,30 @@ fn pack<T: Scalar>(block: &Block<T>, columns: &Columns, packed: &mut [T]) {
 
 /// Rows that carry the scatter of means, packed like data.
 struct Extra {
-    packed: Vec<f64>,
+    packed: Aligned<f64>,
     rows: usize,
 }
 
 impl Extra {
+    const PANEL: usize = <f64 as Tile>::PANEL;
+
     fn new(rows: &[Vec<f64>]) -> Extra {
         let d = rows.first().map_or(0, Vec::len);
-        let mut packed = vec![0.0; packed_len(d, rows.len())];
+        let mut packed = Aligned::zeros(packed_len::<f64>(d, rows.len()));
         for (i, row) in rows.iter().enumerate() {
             for (f, &v) in row.iter().enumerate() {
-                packed[(f / PANEL) * rows.len() * PANEL + i * PANEL + f % PANEL] = v;
+                let panel = f / Self::PANEL * rows.len() * Self::PANEL;
+                packed[panel + i * Self::PANEL + f % Self::PANEL] = v;
             }
         }
         Extra { packed, rows: rows.len() }
+    }
+
+    /// Adds their scatter to rows of the matrix from `first` on.
+    fn add_to(&self, d: usize, first: usize, c: &mut [f64]) {
+        for (panel, c) in c.chunks_mut(Self::PANEL * d).enumerate() {
+            add_tile_row(&self.packed, self.rows, d, first / Self::PANEL + panel, c, None);
+        }
     }
 }
 

@@ -4,12 +4,16 @@
 use super::prepared::{BLOCK, Block, Prepared, Slab, slab_rows, unit_rows};
 use super::{Source, Standardization, sparse};
 use crate::error::{Error, Result};
+use crate::linalg::aligned::Aligned;
 use crate::linalg::gemm::{rows_of, slice_mut};
-use crate::linalg::scatter::{PANEL, add_tile_row, mirror, packed_len};
+use crate::linalg::scatter::{add_tile_row, mirror, packed_len};
 use crate::linalg::simd::{Ahead, How, Left, Tile, inner_products, vectorized};
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
+
+/// Columns of a packed panel.
+const PANEL: usize = <f64 as Tile>::PANEL;
 
 /// Bytes of a panel of standardised rows: half of a usual second-level cache.
 const PANEL_BYTES: usize = 256 << 10;
@@ -274,8 +278,8 @@ impl<T: Scalar> Standardized<'_, T> {
     ) -> Result<()> {
         let (d, b) = v.v.dim();
         let stride = panel_stride(d);
-        work.panel.resize(panel_rows(d) * stride, 0.0);
-        work.z.resize(panel_rows(d) * b, 0.0);
+        work.panel.resize(panel_rows(d) * stride);
+        work.z.resize(panel_rows(d) * b);
         let block = slab.block(at, at + rows, &mut work.scratch);
         standardize(&block, self.by, &mut work.panel, stride);
         v.multiply(&work.panel, stride, rows, &mut work.z, ahead);
@@ -359,7 +363,7 @@ impl<T: Scalar> Standardized<'_, T> {
                 let (first, width) = (range * FEATURES, total.len() / b);
                 let stride = panel_stride(FEATURES);
                 const ROWS: usize = 64;
-                work.panel.resize(ROWS * stride, 0.0);
+                work.panel.resize(ROWS * stride);
                 let mut product = vec![0.0; b * width];
                 for at in (0..slab.rows).step_by(ROWS) {
                     let rows = ROWS.min(slab.rows - at);
@@ -404,8 +408,8 @@ impl<T: Scalar> Standardized<'_, T> {
         };
         let (n, d) = x.dim();
         const WAVE: usize = 16;
-        let length = packed_len(n, BLOCK);
-        let mut packed = vec![0.0; length * WAVE.min(d.div_ceil(BLOCK))];
+        let length = packed_len::<f64>(n, BLOCK);
+        let mut packed = Aligned::zeros(length * WAVE.min(d.div_ceil(BLOCK)));
         let mut gram = Array2::<f64>::zeros((n, n));
         let starts: Vec<usize> = (0..d).step_by(BLOCK).collect();
         for wave in starts.chunks(WAVE) {
@@ -504,7 +508,7 @@ impl<T: Scalar> Standardized<'_, T> {
 struct Right<'a> {
     v: ArrayView2<'a, f64>,
     /// Vᵀ (b × d padded), for long rows.
-    transposed: Option<Vec<f64>>,
+    transposed: Option<Aligned<f64>>,
 }
 
 impl<'a> Right<'a> {
@@ -515,7 +519,7 @@ impl<'a> Right<'a> {
         let (d, b) = v.dim();
         let stride = panel_stride(d);
         let transposed = (d >= Self::LONG).then(|| {
-            let mut transposed = vec![0.0; b * stride];
+            let mut transposed = Aligned::zeros(b * stride);
             for (f, row) in v.rows().into_iter().enumerate() {
                 for (j, &x) in row.iter().enumerate() {
                     transposed[j * stride + f] = x;
@@ -547,13 +551,13 @@ impl<'a> Right<'a> {
 /// Buffers of one task.
 struct Workspace<T> {
     scratch: Vec<T>,
-    panel: Vec<f64>,
-    z: Vec<f64>,
+    panel: Aligned<f64>,
+    z: Aligned<f64>,
 }
 
 impl<T> Default for Workspace<T> {
     fn default() -> Self {
-        Workspace { scratch: Vec::new(), panel: Vec::new(), z: Vec::new() }
+        Workspace { scratch: Vec::new(), panel: Aligned::default(), z: Aligned::default() }
     }
 }
 
@@ -613,7 +617,7 @@ fn standardize_columns<T: Scalar>(
         (&by.mean[range.clone()], &by.low[range.clone()], &by.weight[range.clone()]);
     vectorized(
         #[inline(always)]
-        || {
+        move || {
             for (i, out) in panel.chunks_mut(stride).take(block.rows).enumerate() {
                 let (out, x) = (&mut out[..width], &block.row(i)[range.clone()]);
                 for f in 0..width {

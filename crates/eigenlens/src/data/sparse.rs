@@ -6,15 +6,19 @@ use super::passes::{Pass, Standardized, Tails};
 use super::prepared::Prepared;
 use super::{Csr, Source};
 use crate::error::{Error, Result};
+use crate::linalg::aligned::Aligned;
 use crate::linalg::gemm::{rows_of, slice_mut};
 use crate::linalg::scatter::mirror;
-use crate::linalg::simd::vectorized;
+use crate::linalg::simd::{fetch_line, vectorized};
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
 /// Pieces of rows, each with an accumulator of its own: fixed, so that sums associate alike.
 const PIECES: usize = 8;
+
+/// Entries of a row between the asking for a line and its use.
+const AHEAD: usize = 16;
 
 /// Count, mean and squared deviations of each column; zeros that are not stored count too.
 pub(super) fn columns<T: Scalar>(prepared: &Prepared<T>) -> Result<Columns> {
@@ -74,15 +78,16 @@ pub(super) fn pass<T: Scalar>(
     let (n, d, b) = (x.n_rows(), x.n_columns(), v.ncols());
     let (weight, prescale) = (&data.by.weight, data.prepared.prescale());
     // Xs V = X (D V) − 1 (mᵀ D V), with D the columns' weights.
-    let mut right = v.to_owned();
+    let mut right = Aligned::zeros(d * b);
     let mut offset = vec![0.0; b];
-    for ((mut row, &w), &m) in right.rows_mut().into_iter().zip(weight).zip(&data.by.mean) {
-        for (o, v) in offset.iter_mut().zip(&row) {
+    for (f, (row, v)) in right.chunks_exact_mut(b).zip(v.rows()).enumerate() {
+        let (w, m) = (weight[f], data.by.mean[f]);
+        for ((r, o), v) in row.iter_mut().zip(&mut offset).zip(v) {
             *o += (m * w) * v;
+            *r = w * v;
         }
-        row *= w;
     }
-    let right = rows_of(&right.view()).0;
+    let right = &right[..];
     let scores = &mut wanted.scores;
     let factors = scores.as_ref().map_or_else(Vec::new, |s| s.factors.clone());
     let k = factors.len();
@@ -99,11 +104,11 @@ pub(super) fn pass<T: Scalar>(
     } else {
         std::iter::repeat_with(Default::default).take(n.div_ceil(piece)).collect()
     };
-    let parts: Vec<(Vec<f64>, Vec<f64>, Tails, bool)> = rooms
+    let parts: Vec<(Aligned<f64>, Vec<f64>, Tails, bool)> = rooms
         .par_iter_mut()
         .enumerate()
         .map(|(index, room)| {
-            let mut product = vec![0.0; d * (b - from)];
+            let mut product = Aligned::zeros(d * (b - from));
             let mut sums = vec![0.0; b - from];
             let mut tails = Tails::new(n_tails);
             let mut z = vec![0.0; b];
@@ -166,7 +171,7 @@ pub(super) fn transposed_product<T: Scalar>(
     let parts: Vec<_> = (0..n.div_ceil(piece))
         .into_par_iter()
         .map(|index| {
-            let mut product = vec![0.0; d * b];
+            let mut product = Aligned::zeros(d * b);
             let mut sums = vec![0.0; b];
             for i in index * piece..((index + 1) * piece).min(n) {
                 let z = &y[i * stride..i * stride + b];
@@ -226,7 +231,7 @@ pub(super) fn gram_matrix<T: Scalar>(data: &Standardized<T>) -> Result<Array2<f6
 /// Adds the pieces in order and applies the columns' weights and means: `D (Xᵀ Z − m 1ᵀZ)`.
 fn finish_transposed<T: Scalar>(
     data: &Standardized<T>,
-    parts: Vec<(Vec<f64>, Vec<f64>)>,
+    parts: Vec<(Aligned<f64>, Vec<f64>)>,
     total: &mut Array2<f64>,
 ) {
     let b = total.ncols();
@@ -270,7 +275,10 @@ fn row_product<T: Scalar>(
         let (mut even, mut odd) = ([0.0; 8], [0.0; 8]);
         let (pairs, last) = columns.as_chunks::<2>();
         let (value_pairs, last_value) = values.as_chunks::<2>();
-        for (&[f0, f1], &[v0, v1]) in pairs.iter().zip(value_pairs) {
+        for (at, (&[f0, f1], &[v0, v1])) in pairs.iter().zip(value_pairs).enumerate() {
+            if let Some(soon) = pairs.get(at + AHEAD / 2) {
+                soon.iter().for_each(|&f| fetch_line(&right[f as usize * groups + g]));
+            }
             let (r0, r1) = (&right[f0 as usize * groups + g], &right[f1 as usize * groups + g]);
             let (v0, v1) = (scaled(v0, f0, prescale), scaled(v1, f1, prescale));
             for j in 0..8 {
@@ -302,7 +310,12 @@ fn row_update<T: Scalar>(
     let groups = z.len() / 8;
     let product = product.as_chunks_mut::<8>().0;
     for (g, z) in z.as_chunks::<8>().0.iter().enumerate() {
-        for (&f, v) in columns.iter().zip(values) {
+        // A copy: the compiler cannot know that z is no part of the product.
+        let z = *z;
+        for (at, (&f, v)) in columns.iter().zip(values).enumerate() {
+            if let Some(&soon) = columns.get(at + AHEAD) {
+                fetch_line(&product[soon as usize * groups + g]);
+            }
             let (p, v) = (&mut product[f as usize * groups + g], scaled(*v, f, prescale));
             for j in 0..8 {
                 p[j] += v * z[j];

@@ -1,5 +1,6 @@
 //! Dense and sparse kernels: the only place that sees faer and SIMD.
 
+pub(crate) mod aligned;
 pub(crate) mod dense;
 pub(crate) mod gemm;
 pub(crate) mod pool;

@@ -80,6 +80,19 @@ impl Ahead {
     }
 }
 
+/// Asks for the cache line of one element, to be used soon.
+#[inline(always)]
+pub fn fetch_line<T>(element: &T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch has no effect but on the cache.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(element).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = element;
+}
+
 /// Runs `work` compiled for wide registers where the CPU has them. For plain element-wise loops:
 /// nothing is reassociated, so the bits are the same either way.
 #[inline]
@@ -102,6 +115,8 @@ pub fn vectorized<R>(work: impl FnOnce() -> R) -> R {
 pub trait Tile: Sized {
     /// The widest vector, in elements: what "padded" operands are padded to.
     const PAD: usize;
+    /// Columns of a packed panel: a multiple of every register tile's rows and columns.
+    const PANEL: usize;
 
     /// Adds `A·B` to `C`, which is `a.rows() × columns`, row-major with row stride `c_stride`, in
     /// f64. `B` is `a.depth() × columns`, row-major with row stride `b_stride`. Where `fresh` is
@@ -267,9 +282,10 @@ unsafe fn inner_tile<V: Vector<f64>, const MR: usize, const NR: usize>(
 }
 
 macro_rules! tile {
-    ($t:ty, $pad:literal, $wide:ident, $narrow:ident) => {
+    ($t:ty, $pad:literal, $panel:literal, $wide:ident, $narrow:ident) => {
         impl Tile for $t {
             const PAD: usize = $pad;
+            const PANEL: usize = $panel;
 
             fn product(
                 a: Left<$t>,
@@ -307,8 +323,8 @@ macro_rules! tile {
     };
 }
 
-tile!(f64, 8, product_f64_avx512, product_f64_avx2);
-tile!(f32, 16, product_f32_avx512, product_f32_avx2);
+tile!(f64, 8, 24, product_f64_avx512, product_f64_avx2);
+tile!(f32, 16, 48, product_f32_avx512, product_f32_avx2);
 
 /// A vector of `LANES` elements.
 trait Vector<T>: Copy {
@@ -377,6 +393,9 @@ unsafe fn drive<
                 unsafe {
                     let start = a.data.as_ptr().add(row * a.row_stride);
                     let out = c.as_mut_ptr().add(row * c_stride + column);
+                    if !how.fresh {
+                        fetch(out, c_stride, rows, valid);
+                    }
                     let shape = Shape { rows, valid, fresh: how.fresh };
                     match vectors {
                         1 => tile::<T, V, MR, 1, NR>(
@@ -412,6 +431,21 @@ unsafe fn drive<
             row += rows;
         }
         column += valid;
+    }
+}
+
+/// Fetches a tile of C while its sums are made: a large C lies far away.
+#[inline(always)]
+fn fetch(c: *const f64, c_stride: usize, rows: usize, columns: usize) {
+    for row in 0..rows {
+        for column in (0..columns + 7).step_by(8) {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: a prefetch has no effect but on the cache, whatever the address.
+            unsafe {
+                let at = c.wrapping_add(row * c_stride + column);
+                std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(at.cast());
+            }
+        }
     }
 }
 

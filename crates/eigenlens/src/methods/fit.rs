@@ -502,14 +502,12 @@ impl Certifier<'_> {
                 &values[..self.useful],
             )
         });
-        let transposed = self.map.components.t();
-        let all = transposed.as_standard_layout();
         Ok(certificate::certify(Measured {
             values: &values,
             k,
             residuals: &residuals,
             along: &along,
-            orthogonality: certificate::orthogonality(all.view()),
+            orthogonality: certificate::orthogonality(block.slice(s![.., ..k])),
             floor: self.pairs.floor,
             evidence,
             none_missed,

@@ -31,7 +31,7 @@ pub(crate) fn leading(matrix: ArrayView2<f64>, wish: &Wish) -> Result<Leading> {
 
 /// Whether a few pairs are cheaper than all.
 pub(crate) fn prefers_krylov(d: usize, k: usize) -> bool {
-    d >= 400 && k * 8 <= d
+    d >= 640 && k * 8 <= d
 }
 
 /// Every eigenvalue, and the vectors of the `wanted` largest.

@@ -3,9 +3,10 @@
 
 use crate::data::Standardized;
 use crate::error::{Error, Hint, Result};
-use crate::linalg::dense::{qr_r, thin_svd};
+use crate::linalg::dense::{qr_q, qr_r, thin_svd};
 use crate::scalar::Scalar;
-use ndarray::{Array2, Axis, concatenate};
+use crate::solve::certificate::orthogonality;
+use ndarray::{Array2, Axis, concatenate, s};
 use rayon::prelude::*;
 
 /// Factorisations made at once: bounds the memory, and fixes the tree of merges.
@@ -81,24 +82,32 @@ pub(crate) fn wide<T: Scalar>(data: &Standardized<T>, wanted: usize) -> Result<R
     Ok(RightSvd { values: svd.s, vectors })
 }
 
-/// Scales the columns of `Xᵀ V` to length 1 and takes the larger ones out of the smaller ones.
-/// Columns without any length (null directions) are left 0.
+/// Scales the columns of `Xᵀ V` to length 1 and, where small values have cost digits, takes the
+/// larger ones out of the smaller ones. Columns without any length (null directions) are left 0.
 pub(crate) fn orthonormalize(vectors: &mut Array2<f64>, values: &[f64]) {
+    let (d, m) = vectors.dim();
     let top = values.first().copied().unwrap_or(0.0);
-    let floor = top * f64::EPSILON * (vectors.nrows().max(vectors.ncols()) as f64).sqrt();
-    let positive = values.iter().take(vectors.ncols()).take_while(|v| **v > floor).count();
-    for (mut column, &s) in vectors.columns_mut().into_iter().zip(values).take(positive) {
-        column /= s;
-    }
-    vectors.slice_mut(ndarray::s![.., positive..]).fill(0.0);
-    // QR of nearly orthonormal columns changes them by no more than their errors.
-    let head = vectors.slice(ndarray::s![.., ..positive]).to_owned();
-    if positive > 0 {
-        let q = crate::linalg::dense::qr_q(head.view());
-        for j in 0..positive {
-            let sign = if q.column(j).dot(&head.column(j)) < 0.0 { -1.0 } else { 1.0 };
-            vectors.column_mut(j).assign(&q.column(j).mapv(|v| v * sign));
+    let floor = top * f64::EPSILON * (d.max(m) as f64).sqrt();
+    let positive = values.iter().take(m).take_while(|v| **v > floor).count();
+    let factors: Vec<f64> =
+        (0..m).map(|j| if j < positive { 1.0 / values[j] } else { 0.0 }).collect();
+    vectors.axis_chunks_iter_mut(Axis(0), 4096).into_par_iter().for_each(|mut rows| {
+        for mut row in rows.rows_mut() {
+            row.iter_mut().zip(&factors).for_each(|(v, f)| *v *= f);
         }
+    });
+    let head = vectors.slice(s![.., ..positive]);
+    // Long columns that are orthonormal already are not worth a factorisation.
+    if positive == 0 || (d >= 4096 && orthogonality(head) < 1e-14 * (d as f64).sqrt()) {
+        return;
+    }
+    // QR of nearly orthonormal columns changes them by no more than their errors.
+    let q = qr_q(head);
+    let signs: Vec<f64> = (0..positive)
+        .map(|j| if q.column(j).dot(&head.column(j)) < 0.0 { -1.0 } else { 1.0 })
+        .collect();
+    for (mut to, from) in vectors.rows_mut().into_iter().zip(q.rows()) {
+        to.iter_mut().zip(from).zip(&signs).for_each(|((t, f), s)| *t = f * s);
     }
 }
 
@@ -126,5 +135,5 @@ fn stack(pair: &[Array2<f64>]) -> Result<Array2<f64>> {
 }
 
 fn first_columns(a: &Array2<f64>, wanted: usize) -> Array2<f64> {
-    a.slice(ndarray::s![.., ..wanted.min(a.ncols())]).to_owned()
+    a.slice(s![.., ..wanted.min(a.ncols())]).to_owned()
 }

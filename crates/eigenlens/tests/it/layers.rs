@@ -191,6 +191,7 @@ fn only_finish_sorts_eigenvalues() {
         "solve/finish.rs",
         "select/parallel.rs",
         "data/sparse.rs",
+        "operator/sparse_symmetric.rs",
         "solve/plan.rs",
         "methods/fit.rs",
     ];
@@ -200,9 +201,8 @@ fn only_finish_sorts_eigenvalues() {
             .any(|p| line.contains(p))
     }));
     // In those, no sorting of variances.
-    nothing(offenders(&["solve/finish.rs", "select/parallel.rs", "data/sparse.rs"], |line| {
-        line.contains("sort")
-    }));
+    let reviewed = &reviewed[..4];
+    nothing(offenders(reviewed, |line| line.contains("sort")));
 }
 
 #[test]
