@@ -125,6 +125,10 @@ impl Fit {
             total,
             columns: &columns,
             tolerance: self.tolerance::<T>(),
+            most_applications: match plan.route {
+                Route::Iterative => self.task(data).most_applications(),
+                _ => usize::MAX,
+            },
         };
         let mut notes = Vec::new();
         let (k, mut pairs) = question.resolve(&routed, data, &mut notes)?;
@@ -324,6 +328,7 @@ struct Question<'a> {
     total: f64,
     columns: &'a Columns,
     tolerance: f64,
+    most_applications: usize,
 }
 
 impl Question<'_> {
@@ -404,8 +409,11 @@ impl Question<'_> {
     }
 
     fn leading<T: Scalar>(&self, routed: &Routed<T>, k: usize) -> Result<Pairs> {
-        // Krylov stops a little below the tolerance, so that rounding does not undo it.
-        routed.leading(k, self.limit, 0.3 * self.tolerance, &self.fit.options)
+        // Krylov stops a little below the tolerance, so that rounding does not undo it, and goes on
+        // no longer than another route would take.
+        let most = self.most_applications.min(self.fit.options.max_iterations);
+        let options = Options { max_iterations: most, ..self.fit.options.clone() };
+        routed.leading(k, self.limit, 0.3 * self.tolerance, &options)
     }
 }
 

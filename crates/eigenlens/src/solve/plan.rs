@@ -121,6 +121,20 @@ impl Task<'_> {
         }
     }
 
+    /// Products with the data after which another route would have been cheaper: where a flat
+    /// spectrum makes an iteration crawl, this much is lost and no more.
+    pub fn most_applications(&self) -> usize {
+        let budget = self.options.memory.unwrap_or(u64::MAX);
+        let likely = 12.0 + 0.3 * self.likely_k() as f64;
+        let one = self.cost(Route::Iterative) / likely;
+        [Route::Covariance, Route::Dual]
+            .into_iter()
+            .filter(|&r| self.solver == Solver::Auto && self.feasible(r) && self.memory(r) <= budget)
+            .map(|r| (self.cost(r) / one).max(1.4 * likely) as usize)
+            .min()
+            .unwrap_or(usize::MAX)
+    }
+
     /// Bytes allocated at the peak, beyond data and scores.
     pub fn memory(&self, route: Route) -> u64 {
         let d = self.d as u64;
