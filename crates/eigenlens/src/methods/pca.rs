@@ -1,6 +1,7 @@
 //! Principal component analysis.
 
-use super::fit::{self, Fit};
+use super::fit::Fit;
+use super::from_matrix;
 use crate::data::{Dataset, Moments};
 use crate::error::Result;
 use crate::model::PcaModel;
@@ -79,7 +80,7 @@ impl Pca {
 
     /// Fits from count, mean and scatter; residuals are measured against the scatter.
     pub fn fit_moments(&self, moments: &Moments) -> Result<PcaModel> {
-        fit::from_moments(&self.fit, moments)
+        from_matrix::from_moments(&self.fit, moments)
     }
 
     /// Fits from a covariance matrix (d × d) of `n_samples` samples. Without their number there are
@@ -90,12 +91,12 @@ impl Pca {
         covariance: ArrayView2<f64>,
         n_samples: Option<f64>,
     ) -> Result<PcaModel> {
-        fit::from_covariance(&self.fit, covariance, n_samples)
+        from_matrix::from_covariance(&self.fit, covariance, n_samples)
     }
 
     /// Explained variances and training scores from a Gram matrix (n × n) of inner products, which
     /// is centred first unless [`Pca::center`] is off.
     pub fn fit_gram(&self, gram: ArrayView2<f64>) -> Result<crate::model::GramPca> {
-        fit::from_gram(&self.fit, gram)
+        from_matrix::from_gram(&self.fit, gram)
     }
 }

@@ -129,7 +129,9 @@ impl Task<'_> {
         let one = self.cost(Route::Iterative) / likely;
         [Route::Covariance, Route::Dual]
             .into_iter()
-            .filter(|&r| self.solver == Solver::Auto && self.feasible(r) && self.memory(r) <= budget)
+            .filter(|&r| {
+                self.solver == Solver::Auto && self.feasible(r) && self.memory(r) <= budget
+            })
             .map(|r| (self.cost(r) / one).max(1.4 * likely) as usize)
             .min()
             .unwrap_or(usize::MAX)

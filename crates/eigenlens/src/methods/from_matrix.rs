@@ -1,0 +1,253 @@
+//! The same fits from a matrix in place of data: moments, covariance, Gram matrix.
+
+use super::fit::{Fit, covariance, max_rank};
+use crate::data::{Moments, Standardization};
+use crate::error::{Error, Result, Warning};
+use crate::linalg::{gemm, pool};
+use crate::model::{GramPca, LinearMap, PcaModel, PcaParts};
+use crate::select::{self, Outcome, Spectrum};
+use crate::solve::certificate::{self, Evidence, Measured, NoneMissed};
+use crate::solve::plan::{Plan, Route};
+use crate::solve::{dense, finish};
+use crate::wishes::NComponents;
+use ndarray::{Array2, ArrayView2, Axis};
+
+/// Fits from moments, without data to measure against.
+pub(super) fn from_moments(fit: &Fit, moments: &Moments) -> Result<PcaModel> {
+    let columns = moments.columns.clone().check_rows()?;
+    let exponents =
+        moments.exponents.iter().any(|&e| e != 0).then_some(moments.exponents.as_slice());
+    let by = Standardization::new::<f64>(&columns, exponents, fit.center, fit.standardize);
+    let matrix = covariance(moments.scatter.clone(), &columns, &by, fit.center);
+    let limit = fit.limit(&columns, moments.n_features())?;
+    let max_rank =
+        max_rank(&columns, matrix.diag().as_slice().unwrap_or(&matrix.diag().to_vec()), fit.center);
+    from_matrix(fit, matrix, by, Some(columns.weight), limit, max_rank)
+}
+
+/// Fits from a covariance matrix.
+pub(super) fn from_covariance(
+    fit: &Fit,
+    covariance: ArrayView2<f64>,
+    n_samples: Option<f64>,
+) -> Result<PcaModel> {
+    check_symmetric("the covariance matrix", covariance)?;
+    if let Some(n) = n_samples.filter(|n| !(*n > 1.0 && n.is_finite())) {
+        return Err(Error::Parameter {
+            name: "n_samples",
+            value: n.to_string(),
+            expected: "more than 1",
+        });
+    }
+    let d = covariance.nrows();
+    if let Some(f) = (0..d).find(|&f| covariance[[f, f]] < 0.0) {
+        return Err(Error::NotPositive {
+            what: "the covariance matrix",
+            eigenvalue: covariance[[f, f]],
+            largest: covariance.diag().iter().fold(0.0, |m: f64, v| m.max(*v)),
+        });
+    }
+    let sd: Vec<f64> = covariance.diag().iter().map(|v| v.sqrt()).collect();
+    let weight = |f: usize| match (fit.standardize, sd[f] > 0.0) {
+        (false, _) => 1.0,
+        (true, true) => 1.0 / sd[f],
+        (true, false) => 0.0,
+    };
+    let by = Standardization {
+        mean: vec![0.0; d],
+        low: vec![0.0; d],
+        weight: (0..d).map(weight).collect(),
+        column_exponents: None,
+        scale: fit
+            .standardize
+            .then(|| sd.iter().map(|s| if *s > 0.0 { *s } else { 1.0 }).collect()),
+        exponent: 0,
+        constant: (0..d).filter(|&f| sd[f] == 0.0).collect(),
+    };
+    let matrix =
+        Array2::from_shape_fn((d, d), |(i, j)| covariance[[i, j]] * by.weight[i] * by.weight[j]);
+    fit.check_k(d, n_samples.unwrap_or(f64::INFINITY) as usize, d)?;
+    from_matrix(fit, matrix, by, n_samples, d, d)
+}
+
+fn from_matrix(
+    fit: &Fit,
+    matrix: Array2<f64>,
+    by: Standardization,
+    n_samples: Option<f64>,
+    limit: usize,
+    max_rank: usize,
+) -> Result<PcaModel> {
+    fit.options.check()?;
+    fit.check_wish()?;
+    let d = matrix.nrows();
+    let plan = Plan {
+        route: Route::Given,
+        reason: "a matrix in place of data".into(),
+        passes: 0,
+        peak_memory: 8 * (8 * d * d) as u64,
+    };
+    if let Some(budget) = fit.options.memory.filter(|b| *b < plan.peak_memory) {
+        return Err(Error::Memory {
+            route: "the given matrix".into(),
+            needed: plan.peak_memory,
+            budget,
+        });
+    }
+    pool::run(fit.options.threads, || {
+        let variances = matrix.diag().to_vec();
+        let total: f64 = variances.iter().sum();
+        // The smallest value is wanted too: a negative one is no covariance's.
+        let all = dense::full(matrix.view(), d)?;
+        let spectrum = all.spectrum.unwrap_or_default();
+        let top = spectrum.first().copied().unwrap_or(0.0).max(0.0);
+        let floor = 8.0 * (d as f64).sqrt() * f64::EPSILON * top;
+        if let Some(&least) = spectrum.last().filter(|v| **v < -1e3 * floor && **v < -1e-10 * top) {
+            return Err(Error::NotPositive {
+                what: "the covariance matrix",
+                eigenvalue: least,
+                largest: top,
+            });
+        }
+        let k = match &fit.n_components {
+            NComponents::Fixed(k) => *k,
+            NComponents::All => limit,
+            NComponents::VarianceShare(share) => {
+                let mut sum = 0.0;
+                let reached = spectrum.iter().position(|v| {
+                    sum += v;
+                    sum >= share * total * (1.0 - 1e-12)
+                });
+                reached.map_or(limit, |last| last + 1)
+            }
+            NComponents::Rule(rule) => {
+                let values: Vec<f64> = spectrum
+                    .iter()
+                    .take(max_rank)
+                    .map(|v| if *v > floor { *v } else { 0.0 })
+                    .collect();
+                let spectrum = Spectrum {
+                    values: &values,
+                    total_variance: total,
+                    n_samples: n_samples.ok_or(Error::NotDefined {
+                        what: "the number of components",
+                        why: "the number of samples behind the matrix is not known".into(),
+                    })?,
+                    n_features: d,
+                    max_rank,
+                    centered: fit.center,
+                    standardized: fit.standardize,
+                };
+                match select::apply(*rule, &spectrum, None, fit.options.seed) {
+                    Outcome::Chosen(choice) => choice.n_components.clamp(1, limit),
+                    Outcome::NotComputed { reason, .. } => {
+                        return Err(Error::NotDefined {
+                            what: "the number of components",
+                            why: reason.to_string(),
+                        });
+                    }
+                }
+            }
+        };
+        let useful = spectrum.iter().take(k.min(max_rank)).filter(|v| **v > floor).count();
+        let mut values = spectrum[..k.min(d)].to_vec();
+        values.iter_mut().skip(useful).for_each(|v| *v = 0.0);
+        let tie = finish::f64_tie();
+        let (_, mut components) = finish::largest_first(&spectrum, &all.ritz.vectors, k, tie);
+        finish::complete(&mut components, useful, tie);
+        let columns = components.t().as_standard_layout().into_owned();
+        let mut measured = values.clone();
+        measured.extend(spectrum.get(k).map(|v| v.max(0.0)));
+        let wider = finish::largest_first(&spectrum, &all.ritz.vectors, measured.len(), tie).1;
+        let wider = wider.t().as_standard_layout().into_owned();
+        let product = gemm::product(matrix.view(), wider.view());
+        let mut residuals = certificate::residuals(product.view(), wider.view(), &measured);
+        residuals.iter_mut().skip(useful).take(k - useful).for_each(|r| *r = r.min(floor));
+        let certificate = certificate::certify(Measured {
+            values: &measured,
+            k,
+            residuals: &residuals,
+            along: &certificate::along(product.view(), wider.view(), &measured),
+            orthogonality: certificate::orthogonality(columns.view()),
+            floor,
+            evidence: Evidence::Matrix,
+            none_missed: NoneMissed::Complete,
+        });
+        let mut warnings = Vec::new();
+        if useful == 0 {
+            warnings.push(Warning::NoVariance);
+        } else if useful < k {
+            warnings.push(Warning::NullComponents { useful, requested: k });
+        }
+        Ok(PcaModel::new(PcaParts {
+            map: LinearMap { by, components, useful, threads: fit.options.threads },
+            next_value: spectrum.get(k).copied(),
+            values,
+            total,
+            column_variances: variances,
+            spectrum: Some(spectrum),
+            n_samples,
+            center: fit.center,
+            whiten: fit.whiten,
+            feature_names: None,
+            certificate,
+            convergence: all.ritz.convergence,
+            plan,
+            tolerance: fit.options.tolerance.unwrap_or(1e-9),
+            warnings,
+        }))
+    })?
+}
+
+/// Spectrum and training scores from a Gram matrix.
+pub(super) fn from_gram(fit: &Fit, gram: ArrayView2<f64>) -> Result<GramPca> {
+    fit.options.check()?;
+    fit.check_wish()?;
+    check_symmetric("the Gram matrix", gram)?;
+    let n = gram.nrows();
+    if n < 2 {
+        return Err(Error::TooFewRows { found: n, needed: 2 });
+    }
+    fit.check_k(n, n, n)?;
+    pool::run(fit.options.threads, || {
+        let mut k = gram.as_standard_layout().into_owned();
+        if fit.center {
+            let means = k.mean_axis(Axis(0)).unwrap_or_default();
+            let mean = means.mean().unwrap_or(0.0);
+            for ((i, j), v) in k.indexed_iter_mut() {
+                *v += (mean - means[i]) - means[j];
+            }
+        }
+        GramPca::decompose(k, &fit.n_components, fit.whiten, fit.center)
+    })?
+}
+
+fn check_symmetric(what: &'static str, a: ArrayView2<f64>) -> Result<()> {
+    let (rows, columns) = a.dim();
+    if rows == 0 {
+        return Err(Error::NoRows);
+    }
+    if rows != columns {
+        return Err(Error::Shape {
+            what,
+            found: format!("{rows} × {columns} entries"),
+            expected: "a square matrix".into(),
+        });
+    }
+    let size = a.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    for i in 0..rows {
+        for j in 0..=i {
+            let (upper, lower) = (a[[j, i]], a[[i, j]]);
+            if upper.is_nan() || lower.is_nan() {
+                return Err(Error::MissingValue { row: i, column: j, name: None });
+            }
+            if upper.is_infinite() || lower.is_infinite() {
+                return Err(Error::Infinite { row: i, column: j, name: None, value: lower });
+            }
+            if (upper - lower).abs() > 1e-8 * size {
+                return Err(Error::NotSymmetric { what, row: j, column: i, upper, lower });
+            }
+        }
+    }
+    Ok(())
+}
