@@ -647,3 +647,55 @@ fn tail_warnings(tails: &Tails, n: f64, useful: usize) -> Vec<Warning> {
     }
     warnings
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Certifies pairs of a covariance that was spoilt after it was formed, or spoilt pairs.
+    fn residual(k: usize, spoil_matrix: f64, spoil_vector: f64) -> f64 {
+        let mut rng = random::stream(7, 0);
+        let mut x = random::normal_matrix(&mut rng, 500, 90);
+        for (f, mut column) in x.columns_mut().into_iter().enumerate() {
+            column.mapv_inplace(|v| 1e3 + v * (4.0 - 0.04 * f as f64));
+        }
+        let data = Dataset::from(&x);
+        let mut prepared = Prepared::new(&data).unwrap();
+        let moments = Moments::of_prepared(&mut prepared).unwrap();
+        let columns = moments.columns;
+        let by = Standardization::new::<f64>(&columns, None, true, false);
+        let mut matrix = covariance(moments.scatter, &columns, &by, true);
+        let total = matrix.diag().sum();
+        matrix[[3, 5]] += spoil_matrix * matrix[[3, 3]];
+        matrix[[5, 3]] = matrix[[3, 5]];
+        let routed: Routed<f64> = Routed::Covariance { matrix, noise: 0.0 };
+        let pairs = routed.leading(k, 90, 1e-10, &Options::default()).unwrap();
+        let (values, mut components) =
+            finish::largest_first(&pairs.values, &pairs.vectors, k, f64::SIGN_TIE);
+        components[[0, 0]] += spoil_vector;
+        let map = LinearMap { by: by.clone(), components, useful: k, threads: None };
+        let divisor = columns.weight - 1.0;
+        let (values, pairs) = (&values[..], &pairs);
+        let certifier = Certifier { map: &map, values, pairs, useful: k, total, divisor, seed: 0 };
+        let standardized = Standardized { prepared: &prepared, by: &by };
+        let certificate =
+            certifier.certify(&standardized, &routed, None, &mut Tails::new(k)).unwrap();
+        certificate.relative_residual()
+    }
+
+    #[test]
+    fn a_spoilt_covariance_is_caught() {
+        // By residuals against the data for few components, by probes for many.
+        for k in [5, 60] {
+            assert!(residual(k, 0.0, 0.0) < 1e-12, "k = {k}");
+            assert!(residual(k, 1e-3, 0.0) > 1e-5, "k = {k}");
+        }
+    }
+
+    #[test]
+    fn a_spoilt_component_is_caught() {
+        for k in [5, 60] {
+            assert!(residual(k, 0.0, 1e-3) > 1e-5, "k = {k}");
+        }
+    }
+}
