@@ -727,3 +727,6 @@ mod x86 {
     product!(product_f64_avx2, "avx2,fma", f64, __m256d, 6, 2);
     product!(product_f32_avx2, "avx2,fma", f32, __m256, 6, 2);
 }
+
+#[cfg(test)]
+mod tests;
