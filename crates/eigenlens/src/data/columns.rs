@@ -146,16 +146,26 @@ pub(crate) fn rescale<T: Scalar>(prepared: &mut Prepared<T>, columns: &Columns) 
     let d = columns.mean.len();
     // The range of the suspects tells small from constant.
     let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); suspects.len()];
-    prepared.for_each_slab(slab_rows(d, 1), |slab| {
-        let mut scratch = Vec::new();
-        for at in (0..slab.rows).step_by(BLOCK) {
-            let block = slab.block(at, (at + BLOCK).min(slab.rows), &mut scratch);
-            for i in (0..block.rows).filter(|&i| block.count(i) > 0.0) {
-                let row = block.row(i);
-                for (range, &f) in ranges.iter_mut().zip(&suspects) {
-                    let x = row[f].to_f64();
-                    *range = (range.0.min(x), range.1.max(x));
+    prepared.for_each_slab(slab_rows(d, 32), |slab| {
+        let starts: Vec<usize> = (0..slab.rows).step_by(BLOCK).collect();
+        let parts: Vec<Vec<(f64, f64)>> = starts
+            .par_iter()
+            .map_init(Vec::new, |scratch, &at| {
+                let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); suspects.len()];
+                let block = slab.block(at, (at + BLOCK).min(slab.rows), scratch);
+                for i in (0..block.rows).filter(|&i| block.count(i) > 0.0) {
+                    let row = block.row(i);
+                    for (range, &f) in ranges.iter_mut().zip(&suspects) {
+                        let x = row[f].to_f64();
+                        *range = (range.0.min(x), range.1.max(x));
+                    }
                 }
+                ranges
+            })
+            .collect();
+        for part in parts {
+            for (range, (min, max)) in ranges.iter_mut().zip(part) {
+                *range = (range.0.min(min), range.1.max(max));
             }
         }
         Ok(())

@@ -6,16 +6,16 @@ use super::{Dataset, moments_bytes as bytes};
 use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::dense::power_of_two;
-use crate::linalg::scatter::{add_lower, add_tile_row, mirror, packed_len, row_width};
+use crate::linalg::pool;
+use crate::linalg::scatter::{Squares, add_lower, mirror, packed_len, row_width};
 use crate::linalg::simd::{Ahead, Tile, vectorized};
-use crate::linalg::{gemm, pool};
 use crate::scalar::Scalar;
 use crate::wishes::Options;
 use ndarray::Array2;
 use rayon::prelude::*;
 
 /// Up to this many features each unit of rows has a scatter matrix of its own; beyond it the rows
-/// go in order into output tiles of the one matrix, so that memory stays d × d.
+/// go in order into squares of the one matrix, so that memory stays d × d.
 const SMALL: usize = 336;
 
 /// Units of rows in flight.
@@ -203,18 +203,22 @@ impl Moments {
 fn one_pass<T: Scalar>(prepared: &Prepared<T>) -> Result<Moments> {
     let d = prepared.data.n_features();
     let mut total = Columns::zero(d);
-    let mut scatter = Array2::<f64>::zeros((d, d));
-    let small = d <= SMALL;
-    let mut packed = Aligned::default();
-    prepared.for_each_slab(slab_rows(d, if small { UNITS } else { 4 }), |slab| {
-        if small {
+    let scatter = if d <= SMALL {
+        let mut scatter = Array2::<f64>::zeros((d, d));
+        prepared.for_each_slab(slab_rows(d, UNITS), |slab| {
             scatter_by_units(prepared, &slab, &mut total, &mut scatter)
-        } else {
-            scatter_by_tiles(prepared, &slab, &mut packed, &mut total, &mut scatter)
-        }
-    })?;
+        })?;
+        mirror(&mut scatter);
+        scatter
+    } else {
+        let mut squares = Squares::zeros(d);
+        let mut packed = Aligned::default();
+        prepared.for_each_slab(slab_rows(d, 4), |slab| {
+            scatter_by_squares(prepared, &slab, &mut packed, &mut total, &mut squares)
+        })?;
+        squares.into_matrix()
+    };
     let mut columns = total.check_rows()?;
-    mirror(&mut scatter);
     columns.squares = scatter.diag().to_vec();
     let exponents = prepared.exponents().map_or_else(|| vec![0; d], <[i32]>::to_vec);
     Ok(Moments { columns, exponents, scatter })
@@ -245,13 +249,18 @@ fn scatter_by_units<T: Scalar>(
                     let (depth, width) = (block.rows, row_width::<T>(d));
                     packed.resize(depth * width);
                     pack(&block, &columns, width, packed);
-                    let ahead = Ahead::new(slab.upcoming(at + depth, BLOCK, end), d * d / 320);
+                    let ahead =
+                        Ahead::new(slab.upcoming(at + depth, BLOCK, end), d * d / 320 * depth);
                     add_lower(packed, width, depth, d, &mut c, Some(&ahead));
                     means.push(columns);
                 }
                 let (columns, rows) = between_blocks(&means);
-                let between = Extra::new(&rows);
-                between.add_to(d, 0, &mut c);
+                let width = row_width::<f64>(d);
+                let mut between = Aligned::zeros(rows.len() * width);
+                for (line, row) in between.chunks_exact_mut(width).zip(&rows) {
+                    line[..d].copy_from_slice(row);
+                }
+                add_lower::<f64>(&between, width, rows.len(), d, &mut c, None);
                 Ok((columns, c))
             },
         )
@@ -270,13 +279,13 @@ fn scatter_by_units<T: Scalar>(
     Ok(())
 }
 
-/// All blocks are packed, then tiles of the one matrix take them in order.
-fn scatter_by_tiles<T: Scalar>(
+/// All blocks are packed, then squares of the one matrix take them in order.
+fn scatter_by_squares<T: Scalar>(
     prepared: &Prepared<T>,
     slab: &Slab<T>,
     packed: &mut Aligned<T>,
     total: &mut Columns,
-    scatter: &mut Array2<f64>,
+    squares: &mut Squares,
 ) -> Result<()> {
     let d = slab.n_features;
     let length = packed_len::<T>(d, BLOCK);
@@ -293,21 +302,30 @@ fn scatter_by_tiles<T: Scalar>(
             Ok(columns)
         })
         .collect();
-    // A block differs from what came before in its mean too.
-    let mut extras = Vec::new();
-    for columns in blocks {
-        let columns = columns?;
-        extras.push(Extra::new(&[merging_row(total, &columns)]));
-        total.merge(&columns);
-    }
-    gemm::slice_mut(scatter).par_chunks_mut(T::PANEL * d).enumerate().rev().for_each(
-        |(panel, rows)| {
-            for ((packed, start), extra) in packed.chunks_exact(length).zip(&starts).zip(&extras) {
-                add_tile_row(packed, BLOCK.min(slab.rows - start), d, panel, rows, None);
-                extra.add_to(d, panel * T::PANEL, rows);
+    // A block differs from what came before in its mean too; one term for each unit of rows.
+    let blocks = blocks.into_iter().collect::<Result<Vec<Columns>>>()?;
+    let per_unit = unit_rows(d) / BLOCK;
+    let extras: Vec<Extra> = blocks
+        .chunks(per_unit)
+        .map(|unit| {
+            let rows = unit.iter().map(|columns| {
+                let row = merging_row(total, columns);
+                total.merge(columns);
+                row
+            });
+            Extra::new(&rows.collect::<Vec<_>>())
+        })
+        .collect();
+    squares.for_each(|square| {
+        for (unit, extra) in extras.iter().enumerate() {
+            let first = unit * per_unit;
+            for block in first..(first + per_unit).min(starts.len()) {
+                let (packed, next) = packed[block * length..].split_at(length);
+                square.add(packed, BLOCK.min(slab.rows - starts[block]), next);
             }
-        },
-    );
+            square.add(&extra.packed, extra.rows, &[]);
+        }
+    });
     Ok(())
 }
 
@@ -366,13 +384,6 @@ impl Extra {
             }
         }
         Extra { packed, rows: rows.len() }
-    }
-
-    /// Adds their scatter to rows of the matrix from `first` on.
-    fn add_to(&self, d: usize, first: usize, c: &mut [f64]) {
-        for (panel, c) in c.chunks_mut(Self::PANEL * d).enumerate() {
-            add_tile_row(&self.packed, self.rows, d, first / Self::PANEL + panel, c, None);
-        }
     }
 }
 

@@ -6,7 +6,7 @@ use super::{Source, Standardization, sparse};
 use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::gemm::{rows_of, slice_mut};
-use crate::linalg::scatter::{add_tile_row, mirror, packed_len};
+use crate::linalg::scatter::{Squares, packed_len};
 use crate::linalg::simd::{Ahead, How, Left, Tile, inner_products, vectorized};
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2, s};
@@ -233,7 +233,7 @@ impl<T: Scalar> Standardized<'_, T> {
                     let out = out.as_mut().map(|out| &mut out[(at - start) * factors.len()..]);
                     let ahead = Ahead::new(
                         slab.upcoming(at + rows, height, end),
-                        tiles(d, b, columns, rows),
+                        steps(d, b, columns, rows),
                     );
                     self.project(slab, at, rows, v, work, &factors, out, &mut tails, &ahead)?;
                     if let Some(from) = gram_from {
@@ -410,22 +410,20 @@ impl<T: Scalar> Standardized<'_, T> {
         const WAVE: usize = 16;
         let length = packed_len::<f64>(n, BLOCK);
         let mut packed = Aligned::zeros(length * WAVE.min(d.div_ceil(BLOCK)));
-        let mut gram = Array2::<f64>::zeros((n, n));
+        let mut squares = Squares::zeros(n);
         let starts: Vec<usize> = (0..d).step_by(BLOCK).collect();
         for wave in starts.chunks(WAVE) {
             packed.par_chunks_mut(length).zip(wave).for_each(|(packed, &first)| {
                 self.pack_features(x, first, BLOCK.min(d - first), packed);
             });
-            slice_mut(&mut gram).par_chunks_mut(PANEL * n).enumerate().rev().for_each(
-                |(panel, rows)| {
-                    for (packed, &first) in packed.chunks_exact(length).zip(wave) {
-                        add_tile_row(packed, BLOCK.min(d - first), n, panel, rows, None);
-                    }
-                },
-            );
+            squares.for_each(|square| {
+                for (block, &first) in wave.iter().enumerate() {
+                    let (packed, next) = packed[block * length..].split_at(length);
+                    square.add(packed, BLOCK.min(d - first), next);
+                }
+            });
         }
-        mirror(&mut gram);
-        Ok(gram)
+        Ok(squares.into_matrix())
     }
 
     /// Standardised features `first..first + depth`, one after the other, samples in panels.
@@ -561,14 +559,14 @@ impl<T> Default for Workspace<T> {
     }
 }
 
-/// About how many register tiles the products of one panel take.
-fn tiles(d: usize, b: usize, gram_columns: usize, rows: usize) -> usize {
+/// About how many lines the products of one panel can fetch.
+fn steps(d: usize, b: usize, gram_columns: usize, rows: usize) -> usize {
     let scores = if d >= Right::LONG {
-        d.div_ceil(512) * rows.div_ceil(3) * b.div_ceil(8)
+        2 * d.div_ceil(8) * rows.div_ceil(3) * b.div_ceil(8)
     } else {
-        rows.div_ceil(8) * b.div_ceil(24)
+        d * rows.div_ceil(8) * b.div_ceil(24)
     };
-    (scores + d.div_ceil(24) * gram_columns.div_ceil(8)).max(1)
+    (scores + rows * d.div_ceil(24) * gram_columns.div_ceil(8)).max(1)
 }
 
 /// Whether every number is finite, without a branch for each.

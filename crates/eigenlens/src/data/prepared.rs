@@ -15,7 +15,8 @@ pub(crate) const BLOCK: usize = 128;
 /// Rows whose partial result is one term of the sum over samples: the grid that makes every answer
 /// independent of threads and of the reader's blocks.
 pub(crate) fn unit_rows(n_features: usize) -> usize {
-    ((1 << 20) / n_features.max(1) / BLOCK * BLOCK).clamp(BLOCK, 4 * BLOCK)
+    let most = if n_features <= 512 { 16 * BLOCK } else { 4 * BLOCK };
+    ((1 << 20) / n_features.max(1) / BLOCK * BLOCK).clamp(BLOCK, most)
 }
 
 /// Rows handed to one parallel step, when `units` partial results may be held at once.

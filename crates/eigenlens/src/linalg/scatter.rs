@@ -1,8 +1,9 @@
-//! `PᵀP` of a packed block of rows: the lower triangle only, at the speed of the micro-kernel.
+//! `PᵀP` of packed blocks of rows: the lower triangle only, at the speed of the micro-kernel.
 
 use super::simd::{Ahead, How, Left};
 use crate::scalar::Scalar;
 use ndarray::Array2;
+use rayon::prelude::*;
 
 /// The length of a packed block: `rows` rows of `d` columns in panels of [`Tile::PANEL`] columns,
 /// each panel row by row, padded with zeros.
@@ -10,27 +11,105 @@ pub(crate) fn packed_len<T: Scalar>(d: usize, rows: usize) -> usize {
     d.next_multiple_of(T::PANEL) * rows
 }
 
-/// Adds `PᵀP` to `c`, the `panel`-th row of panels of a d × d matrix: its lower triangle.
-pub(crate) fn add_tile_row<T: Scalar>(
-    packed: &[T],
-    depth: usize,
+/// The lower triangle of a large symmetric sum (d × d), cut into squares that stay in a core's own
+/// cache while many blocks of rows go through them. Each entry is a sum in the order of the rows,
+/// so the squares' size does not touch its bits.
+pub(crate) struct Squares {
     d: usize,
-    panel: usize,
-    c: &mut [f64],
-    ahead: Option<&Ahead>,
-) {
-    if depth == 0 {
-        return;
+    squares: Vec<Square>,
+}
+
+/// Features `rows` against features `columns`, row-major with stride [`SIDE`].
+pub(crate) struct Square {
+    first_row: usize,
+    rows: usize,
+    first_column: usize,
+    columns: usize,
+    sums: Vec<f64>,
+}
+
+/// The largest side: a multiple of every type's panel; 288 KiB of sums.
+const SIDE: usize = 192;
+
+impl Squares {
+    /// A sum of nothing.
+    pub fn zeros(d: usize) -> Squares {
+        // Enough squares that every thread has several.
+        let count = |side: usize| d.div_ceil(side).pow(2) / 2;
+        let busy = 4 * rayon::current_num_threads();
+        let side = if count(SIDE) >= busy { SIDE } else { SIDE / 2 };
+        let square = |first_row: usize, first_column: usize| {
+            let (rows, columns) = (side.min(d - first_row), side.min(d - first_column));
+            Square { first_row, rows, first_column, columns, sums: vec![0.0; rows * columns] }
+        };
+        // Those on the diagonal take half the time: they come last.
+        let starts = || (0..d).step_by(side);
+        let below =
+            starts().flat_map(|row| (0..row).step_by(side).map(move |column| (row, column)));
+        let diagonal = starts().map(|first| (first, first));
+        let squares = below.chain(diagonal).map(|(row, column)| square(row, column)).collect();
+        Squares { d, squares }
     }
-    let length = depth * T::PANEL;
-    let rows = T::PANEL.min(d - panel * T::PANEL);
-    let left = Left::new(&packed[panel * length..], rows, depth, 1, T::PANEL);
-    for column in 0..=panel {
-        let right = &packed[column * length..(column + 1) * length];
-        let columns = T::PANEL.min(d - column * T::PANEL);
-        let below_diagonal = (column == panel).then_some(0);
-        let how = How { fresh: false, padded: true, below_diagonal, ahead };
-        T::product(left, right, T::PANEL, columns, &mut c[column * T::PANEL..], d, how);
+
+    /// Visits all squares in parallel.
+    pub fn for_each(&mut self, visit: impl Fn(&mut Square) + Sync + Send) {
+        self.squares.par_iter_mut().with_max_len(1).for_each(visit);
+    }
+
+    /// The sum, both triangles (d × d).
+    pub fn into_matrix(self) -> Array2<f64> {
+        let mut matrix = Array2::zeros((self.d, self.d));
+        for square in self.squares {
+            for (i, line) in square.sums.chunks_exact(square.columns).enumerate() {
+                let row = square.first_row + i;
+                for (j, &v) in line.iter().enumerate() {
+                    let column = square.first_column + j;
+                    if column <= row {
+                        matrix[[row, column]] = v;
+                        matrix[[column, row]] = v;
+                    }
+                }
+            }
+        }
+        matrix
+    }
+}
+
+impl Square {
+    /// Adds its part of `PᵀP`, for `depth` packed rows, and fetches its part of the `next` ones: they
+    /// come from afar.
+    pub fn add<T: Scalar>(&mut self, packed: &[T], depth: usize, next: &[T]) {
+        if depth == 0 {
+            return;
+        }
+        let length = depth * T::PANEL;
+        let panel = |first: usize| &packed[first / T::PANEL * length..][..length];
+        let upcoming = |first: usize, width: usize| {
+            let (from, to) = (first * depth, (first + width).next_multiple_of(T::PANEL) * depth);
+            let part = next.get(from..to.min(next.len())).unwrap_or_default();
+            // Half of the work for the rows, half for the columns.
+            Ahead::new(part, self.rows.div_ceil(8) * self.columns.div_ceil(T::PANEL) * depth / 2)
+        };
+        let ahead =
+            [upcoming(self.first_row, self.rows), upcoming(self.first_column, self.columns)];
+        // One panel of columns stays in the first-level cache while the rows go by.
+        for column in (0..self.columns).step_by(T::PANEL) {
+            let right = panel(self.first_column + column);
+            let columns = T::PANEL.min(self.columns - column);
+            let ahead = Some(&ahead[usize::from(2 * column >= self.columns)]);
+            for row in (0..self.rows).step_by(T::PANEL) {
+                let diagonal = self.first_row + row == self.first_column + column;
+                if self.first_row + row < self.first_column + column {
+                    continue;
+                }
+                let rows = T::PANEL.min(self.rows - row);
+                let left = Left::new(panel(self.first_row + row), rows, depth, 1, T::PANEL);
+                let below_diagonal = diagonal.then_some(0);
+                let how = How { fresh: false, padded: true, below_diagonal, ahead };
+                let sums = &mut self.sums[row * self.columns + column..];
+                T::product(left, right, T::PANEL, columns, sums, self.columns, how);
+            }
+        }
     }
 }
 

@@ -46,37 +46,54 @@ impl<'a, T> Left<'a, T> {
     }
 }
 
-/// Memory that will be read soon, fetched into the cache a little with every register tile, so that
-/// a product that computes hides the loading of the next rows.
+/// Memory that will be read soon, fetched into the cache a line at a time inside the loops of a
+/// product, so that computing hides the loading of the next rows. Evenly: a core has about a dozen
+/// fetches in flight, and a burst of more would make it wait.
 pub struct Ahead {
     next: Cell<*const u8>,
     end: *const u8,
-    lines: usize,
+    stride: usize,
 }
 
 impl Ahead {
-    /// Fetches `rows` over about `tiles` register tiles.
-    pub fn new<T>(rows: &[T], tiles: usize) -> Ahead {
+    /// Fetches `rows` over about `steps` steps of sums.
+    pub fn new<T>(rows: &[T], steps: usize) -> Ahead {
         let range = rows.as_ptr_range();
-        let lines = std::mem::size_of_val(rows).div_ceil(64).div_ceil(tiles.max(1));
-        Ahead { next: Cell::new(range.start.cast()), end: range.end.cast(), lines }
+        let stride = std::mem::size_of_val(rows).div_ceil(steps.max(1)).min(64);
+        Ahead { next: Cell::new(range.start.cast()), end: range.end.cast(), stride }
+    }
+}
+
+/// What one register tile fetches: a line at every step, this many bytes after the last one.
+#[derive(Clone, Copy)]
+struct Fetch {
+    next: *const u8,
+    stride: usize,
+}
+
+impl Fetch {
+    /// The share of a tile whose sums have `depth` steps; `resting` is fetched when there is none.
+    #[inline(always)]
+    fn share(ahead: Option<&Ahead>, depth: usize, resting: *const u8) -> Fetch {
+        match ahead {
+            Some(ahead) if ahead.next.get() < ahead.end => {
+                let next = ahead.next.get();
+                ahead.next.set(next.wrapping_add(ahead.stride * depth));
+                Fetch { next, stride: ahead.stride }
+            }
+            _ => Fetch { next: resting, stride: 0 },
+        }
     }
 
     #[inline(always)]
-    fn step(&self) {
-        for _ in 0..self.lines {
-            let at = self.next.get();
-            if at >= self.end {
-                return;
-            }
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: a prefetch has no effect but on the cache, whatever the address; this one
-            // lies inside the slice it was made from.
-            unsafe {
-                std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T1 }>(at.cast());
-            }
-            self.next.set(at.wrapping_add(64));
+    fn step(&mut self) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: a prefetch has no effect but on the cache, whatever the address.
+        unsafe {
+            use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+            _mm_prefetch::<_MM_HINT_T1>(self.next.cast());
         }
+        self.next = self.next.wrapping_add(self.stride);
     }
 }
 
@@ -214,10 +231,9 @@ unsafe fn drive_inner<V: Vector<f64>, const NR: usize>(
         for column in (0..x.columns).step_by(NR) {
             let mut row = 0;
             while row < x.rows {
-                if let Some(ahead) = how.ahead {
-                    ahead.step();
-                }
                 let rows = (x.rows - row).min(3);
+                let resting = x.b.as_ptr().cast();
+                let fetch = Fetch::share(how.ahead, 2 * depth / V::LANES, resting);
                 // SAFETY: the tile's rows and columns lie inside the operands.
                 unsafe {
                     let a = x.a.as_ptr().add(row * x.a_stride + from);
@@ -225,13 +241,13 @@ unsafe fn drive_inner<V: Vector<f64>, const NR: usize>(
                     let out = c.as_mut_ptr().add(row * c_stride + column);
                     match rows {
                         1 => inner_tile::<V, 1, NR>(
-                            a, x.a_stride, b, x.b_stride, depth, out, c_stride, fresh,
+                            a, x.a_stride, b, x.b_stride, depth, out, c_stride, fresh, fetch,
                         ),
                         2 => inner_tile::<V, 2, NR>(
-                            a, x.a_stride, b, x.b_stride, depth, out, c_stride, fresh,
+                            a, x.a_stride, b, x.b_stride, depth, out, c_stride, fresh, fetch,
                         ),
                         _ => inner_tile::<V, 3, NR>(
-                            a, x.a_stride, b, x.b_stride, depth, out, c_stride, fresh,
+                            a, x.a_stride, b, x.b_stride, depth, out, c_stride, fresh, fetch,
                         ),
                     }
                 }
@@ -253,6 +269,7 @@ unsafe fn inner_tile<V: Vector<f64>, const MR: usize, const NR: usize>(
     c: *mut f64,
     c_stride: usize,
     fresh: bool,
+    mut ahead: Fetch,
 ) {
     // SAFETY: the caller vouches for MR rows of A and NR rows of B over the depth.
     unsafe {
@@ -270,6 +287,9 @@ unsafe fn inner_tile<V: Vector<f64>, const MR: usize, const NR: usize>(
                 }
             }
             p += V::LANES;
+            // Twice: these sums take the rows in at the speed of the memory.
+            ahead.step();
+            ahead.step();
         }
         for (r, sums) in sums.iter().enumerate() {
             for (q, sum) in sums.iter().enumerate() {
@@ -333,18 +353,22 @@ trait Vector<T>: Copy {
     unsafe fn load(p: *const T) -> Self;
     unsafe fn splat(p: *const T) -> Self;
     unsafe fn mul_add(self, b: Self, c: Self) -> Self;
-    unsafe fn store(self, p: *mut T);
+    /// Adds the lanes to numbers in f64.
+    unsafe fn add_f64(self, p: *mut f64);
     /// The sum of the lanes.
     unsafe fn total(self) -> T;
+    /// One register tile, as a function of its own: inlined among others its sums would not stay in
+    /// registers.
+    unsafe fn tile<const MR: usize, const NV: usize, const NR: usize>(job: &Job<T>);
 }
 
 /// Walks C in register tiles of `MR` rows and `NV` vectors; `MAX` ≥ `NV·LANES` bounds the tile.
 ///
-/// Ragged edges: missing rows of A repeat its last row (their products are thrown away); missing
-/// columns of B come from a zero-padded copy of its last columns, made once per product.
+/// Ragged edges: rows left over go through smaller tiles; missing columns of B come from a
+/// zero-padded copy of its last columns, made once per product.
 #[inline(always)]
 unsafe fn drive<
-    T: Copy + Default + Into<f64>,
+    T: Copy + Default,
     V: Vector<T>,
     const MR: usize,
     const NV: usize,
@@ -381,50 +405,47 @@ unsafe fn drive<
         };
         let mut row = 0;
         while row < a.rows {
-            let rows = (a.rows - row).min(MR);
+            let rows = match a.rows - row {
+                left if left >= MR => MR,
+                left if left >= 4 => 4,
+                left if left >= 2 => 2,
+                _ => 1,
+            };
             let skip = how
                 .below_diagonal
                 .is_some_and(|offset| column as isize > (row + rows - 1) as isize + offset);
             if !skip {
-                if let Some(ahead) = how.ahead {
-                    ahead.step();
-                }
                 // SAFETY: rows `row..row+rows` and the tile's columns lie inside the operands.
                 unsafe {
                     let start = a.data.as_ptr().add(row * a.row_stride);
                     let out = c.as_mut_ptr().add(row * c_stride + column);
-                    if !how.fresh {
-                        fetch(out, c_stride, rows, valid);
+                    let job = Job {
+                        a: start,
+                        row_stride: a.row_stride,
+                        depth_stride: a.depth_stride,
+                        b: b_ptr.as_ptr(),
+                        b_stride: stride,
+                        depth,
+                        c: out,
+                        c_stride,
+                        valid,
+                        fresh: how.fresh,
+                        ahead: Fetch::share(how.ahead, depth, start.cast()),
+                    };
+                    macro_rules! tile {
+                        ($rows:expr) => {
+                            match vectors {
+                                1 => V::tile::<$rows, 1, NR>(&job),
+                                2 if NV >= 2 => V::tile::<$rows, 2, NR>(&job),
+                                _ => V::tile::<$rows, NV, NR>(&job),
+                            }
+                        };
                     }
-                    let shape = Shape { rows, valid, fresh: how.fresh };
-                    match vectors {
-                        1 => tile::<T, V, MR, 1, NR>(
-                            &a,
-                            start,
-                            b_ptr.as_ptr(),
-                            stride,
-                            out,
-                            c_stride,
-                            shape,
-                        ),
-                        2 if NV >= 2 => tile::<T, V, MR, 2, NR>(
-                            &a,
-                            start,
-                            b_ptr.as_ptr(),
-                            stride,
-                            out,
-                            c_stride,
-                            shape,
-                        ),
-                        _ => tile::<T, V, MR, NV, NR>(
-                            &a,
-                            start,
-                            b_ptr.as_ptr(),
-                            stride,
-                            out,
-                            c_stride,
-                            shape,
-                        ),
+                    match rows {
+                        1 => tile!(1),
+                        2 => tile!(2),
+                        4 if MR != 4 => tile!(4),
+                        _ => tile!(MR),
                     }
                 }
             }
@@ -434,78 +455,63 @@ unsafe fn drive<
     }
 }
 
-/// Fetches a tile of C while its sums are made: a large C lies far away.
-#[inline(always)]
-fn fetch(c: *const f64, c_stride: usize, rows: usize, columns: usize) {
-    for row in 0..rows {
-        for column in (0..columns + 7).step_by(8) {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: a prefetch has no effect but on the cache, whatever the address.
-            unsafe {
-                let at = c.wrapping_add(row * c_stride + column);
-                std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(at.cast());
-            }
-        }
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Shape {
-    rows: usize,
-    valid: usize,
-    fresh: bool,
-}
-
-#[inline(always)]
-unsafe fn tile<
-    T: Copy + Default + Into<f64>,
-    V: Vector<T>,
-    const MR: usize,
-    const NV: usize,
-    const NR: usize,
->(
-    a: &Left<T>,
-    start: *const T,
+/// One register tile: rows of A, columns of B, and where their products go.
+struct Job<T> {
+    a: *const T,
+    row_stride: usize,
+    depth_stride: usize,
     b: *const T,
     b_stride: usize,
+    depth: usize,
     c: *mut f64,
     c_stride: usize,
-    shape: Shape,
-) {
-    // SAFETY: the caller vouches for `shape.rows` rows of A and NV vectors of B over the depth;
-    // rows past the edge point at row 0 of the tile.
+    /// Columns that count.
+    valid: usize,
+    fresh: bool,
+    ahead: Fetch,
+}
+
+#[inline(always)]
+unsafe fn tile<T, V: Vector<T>, const MR: usize, const NV: usize, const NR: usize>(job: &Job<T>) {
+    let &Job { row_stride, depth_stride, b_stride, depth, c, c_stride, mut ahead, .. } = job;
+    let (mut a, mut b) = (job.a, job.b);
+    // SAFETY: the caller vouches for MR rows of A and NV vectors of B over the depth.
     unsafe {
-        let mut rows = [start; MR];
-        for (r, pointer) in rows.iter_mut().enumerate() {
-            *pointer = start.add(if r < shape.rows { r * a.row_stride } else { 0 });
-        }
         let mut sums = [[V::zero(); NV]; MR];
-        for p in 0..a.depth {
+        for _ in 0..depth {
             let mut right = [V::zero(); NV];
-            for (q, v) in right.iter_mut().enumerate() {
-                *v = V::load(b.add(p * b_stride + q * V::LANES));
+            for q in 0..NV {
+                right[q] = V::load(b.add(q * V::LANES));
             }
             for r in 0..MR {
-                let left = V::splat(rows[r].add(p * a.depth_stride));
+                let left = V::splat(a.add(r * row_stride));
                 for q in 0..NV {
                     sums[r][q] = left.mul_add(right[q], sums[r][q]);
                 }
             }
+            ahead.step();
+            a = a.wrapping_add(depth_stride);
+            b = b.wrapping_add(b_stride);
         }
-        let mut line = [T::default(); NR];
-        for (r, sum) in sums.iter().enumerate().take(shape.rows) {
-            for (q, v) in sum.iter().enumerate() {
-                v.store(line.as_mut_ptr().add(q * V::LANES));
+        // Loops over constant ranges with small bodies: they unroll, and the sums stay in registers.
+        if job.valid == NV * V::LANES && !job.fresh {
+            for r in 0..MR {
+                for q in 0..NV {
+                    sums[r][q].add_f64(c.add(r * c_stride + q * V::LANES));
+                }
             }
-            let out = std::slice::from_raw_parts_mut(c.add(r * c_stride), shape.valid);
-            if shape.fresh {
-                for (o, &v) in out.iter_mut().zip(&line) {
-                    *o = v.into();
-                }
-            } else {
-                for (o, &v) in out.iter_mut().zip(&line) {
-                    *o += v.into();
-                }
+            return;
+        }
+        let mut lines = [[0.0; NR]; MR];
+        for r in 0..MR {
+            for q in 0..NV {
+                sums[r][q].add_f64(lines[r].as_mut_ptr().add(q * V::LANES));
+            }
+        }
+        for (r, line) in lines.iter().enumerate() {
+            let out = std::slice::from_raw_parts_mut(c.add(r * c_stride), job.valid);
+            for (o, &v) in out.iter_mut().zip(line) {
+                *o = if job.fresh { v } else { *o + v };
             }
         }
     }
@@ -538,16 +544,20 @@ macro_rules! portable {
                 Portable([self.0[0] * b.0[0] + c.0[0], self.0[1] * b.0[1] + c.0[1]])
             }
             #[inline(always)]
-            unsafe fn store(self, p: *mut $t) {
+            unsafe fn add_f64(self, p: *mut f64) {
                 // SAFETY: the caller vouches for two elements.
                 unsafe {
-                    *p = self.0[0];
-                    *p.add(1) = self.0[1];
+                    *p += f64::from(self.0[0]);
+                    *p.add(1) += f64::from(self.0[1]);
                 }
             }
             #[inline(always)]
             unsafe fn total(self) -> $t {
                 self.0[0] + self.0[1]
+            }
+            unsafe fn tile<const MR: usize, const NV: usize, const NR: usize>(job: &Job<$t>) {
+                // SAFETY: vouched for by the caller.
+                unsafe { tile::<$t, Self, MR, NV, NR>(job) }
             }
         }
     };
@@ -557,7 +567,7 @@ portable!(f32);
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{How, Left, Rows, Vector, drive, drive_inner};
+    use super::{How, Job, Left, Rows, Vector, drive, drive_inner, tile};
     use std::arch::x86_64::*;
 
     #[inline]
@@ -586,7 +596,7 @@ mod x86 {
     }
 
     macro_rules! vector {
-        ($v:ty, $t:ty, $lanes:expr, $zero:ident, $load:ident, $splat:ident, $fma:ident, $store:ident, $total:expr) => {
+        ($v:ty, $t:ty, $features:literal, $lanes:expr, $zero:ident, $load:ident, $splat:ident, $fma:ident, $add:ident, $total:expr) => {
             impl Vector<$t> for $v {
                 const LANES: usize = $lanes;
                 #[inline(always)]
@@ -610,14 +620,27 @@ mod x86 {
                     unsafe { $fma(self, b, c) }
                 }
                 #[inline(always)]
-                unsafe fn store(self, p: *mut $t) {
+                unsafe fn add_f64(self, p: *mut f64) {
                     // SAFETY: as above; the caller vouches for the room.
-                    unsafe { $store(p, self) }
+                    unsafe { $add(self, p) }
                 }
                 #[inline(always)]
                 unsafe fn total(self) -> $t {
                     // SAFETY: as above.
                     unsafe { $total(self) }
+                }
+                #[inline(always)]
+                unsafe fn tile<const MR: usize, const NV: usize, const NR: usize>(job: &Job<$t>) {
+                    #[target_feature(enable = $features)]
+                    #[inline(never)]
+                    unsafe fn alone<const MR: usize, const NV: usize, const NR: usize>(
+                        job: &Job<$t>,
+                    ) {
+                        // SAFETY: vouched for by the caller.
+                        unsafe { tile::<$t, $v, MR, NV, NR>(job) }
+                    }
+                    // SAFETY: vouched for by the caller.
+                    unsafe { alone::<MR, NV, NR>(job) }
                 }
             }
         };
@@ -625,47 +648,92 @@ mod x86 {
     vector!(
         __m512d,
         f64,
+        "avx512f,avx512vl,avx512dq,avx512bw",
         8,
         _mm512_setzero_pd,
         _mm512_loadu_pd,
         _mm512_set1_pd,
         _mm512_fmadd_pd,
-        _mm512_storeu_pd,
+        add_512d,
         _mm512_reduce_add_pd
     );
     vector!(
         __m512,
         f32,
+        "avx512f,avx512vl,avx512dq,avx512bw",
         16,
         _mm512_setzero_ps,
         _mm512_loadu_ps,
         _mm512_set1_ps,
         _mm512_fmadd_ps,
-        _mm512_storeu_ps,
+        add_512,
         _mm512_reduce_add_ps
     );
     vector!(
         __m256d,
         f64,
+        "avx2,fma",
         4,
         _mm256_setzero_pd,
         _mm256_loadu_pd,
         _mm256_set1_pd,
         _mm256_fmadd_pd,
-        _mm256_storeu_pd,
+        add_256d,
         total_pd
     );
     vector!(
         __m256,
         f32,
+        "avx2,fma",
         8,
         _mm256_setzero_ps,
         _mm256_loadu_ps,
         _mm256_set1_ps,
         _mm256_fmadd_ps,
-        _mm256_storeu_ps,
+        add_256,
         total_ps
     );
+
+    /// SAFETY: the CPU has AVX-512; `p` has room for eight.
+    #[inline(always)]
+    unsafe fn add_512d(v: __m512d, p: *mut f64) {
+        // SAFETY: vouched for by the caller.
+        unsafe {
+            _mm512_storeu_pd(p, _mm512_add_pd(_mm512_loadu_pd(p), v));
+        }
+    }
+
+    /// SAFETY: the CPU has AVX-512; `p` has room for sixteen.
+    #[inline(always)]
+    unsafe fn add_512(v: __m512, p: *mut f64) {
+        // SAFETY: vouched for by the caller.
+        unsafe {
+            let bits = _mm512_castps_pd(v);
+            let low = _mm256_castpd_ps(_mm512_castpd512_pd256(bits));
+            let high = _mm256_castpd_ps(_mm512_extractf64x4_pd::<1>(bits));
+            add_512d(_mm512_cvtps_pd(low), p);
+            add_512d(_mm512_cvtps_pd(high), p.add(8));
+        }
+    }
+
+    /// SAFETY: the CPU has AVX; `p` has room for four.
+    #[inline(always)]
+    unsafe fn add_256d(v: __m256d, p: *mut f64) {
+        // SAFETY: vouched for by the caller.
+        unsafe {
+            _mm256_storeu_pd(p, _mm256_add_pd(_mm256_loadu_pd(p), v));
+        }
+    }
+
+    /// SAFETY: the CPU has AVX; `p` has room for eight.
+    #[inline(always)]
+    unsafe fn add_256(v: __m256, p: *mut f64) {
+        // SAFETY: vouched for by the caller.
+        unsafe {
+            add_256d(_mm256_cvtps_pd(_mm256_castps256_ps128(v)), p);
+            add_256d(_mm256_cvtps_pd(_mm256_extractf128_ps::<1>(v)), p.add(4));
+        }
+    }
 
     /// SAFETY: the CPU has AVX.
     #[inline(always)]
@@ -686,7 +754,7 @@ mod x86 {
     }
 
     /// SAFETY: the CPU has AVX-512, and the operands are as large as they claim.
-    #[target_feature(enable = "avx512f")]
+    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
     pub(super) unsafe fn inner_avx512(x: Rows<'_>, c: &mut [f64], c_stride: usize, how: How<'_>) {
         // SAFETY: vouched for by the caller.
         unsafe { drive_inner::<__m512d, 8>(x, c, c_stride, how) }
@@ -722,8 +790,8 @@ mod x86 {
         };
     }
     // 24 of 32 registers hold sums with AVX-512, 12 of 16 with AVX2 (a 4 × 3 tile spills there).
-    product!(product_f64_avx512, "avx512f", f64, __m512d, 8, 3);
-    product!(product_f32_avx512, "avx512f", f32, __m512, 8, 3);
+    product!(product_f64_avx512, "avx512f,avx512vl,avx512dq,avx512bw", f64, __m512d, 8, 3);
+    product!(product_f32_avx512, "avx512f,avx512vl,avx512dq,avx512bw", f32, __m512, 8, 3);
     product!(product_f64_avx2, "avx2,fma", f64, __m256d, 6, 2);
     product!(product_f32_avx2, "avx2,fma", f32, __m256, 6, 2);
 }

@@ -54,18 +54,25 @@ impl Fit {
     ) -> Result<(PcaModel, Array2<T>)> {
         let plan = self.plan(data)?;
         pool::run(self.options.threads, || {
-            let first = self.follow(data, &plan, want_scores)?;
-            let Some(why) = self.too_coarse(&first) else { return Ok((first.model, first.scores)) };
-            let Some(careful) = self.next_route(data, plan.route, first.rows) else {
-                return Ok((first.model, first.scores));
+            let (why, rows) = match self.follow(data, &plan, want_scores)? {
+                Followed::GaveUp { rows } => ("it would take longer".into(), rows),
+                Followed::Fitted(first) => match self.too_coarse(&first) {
+                    Some(why) if self.next_route(data, plan.route, first.rows).is_some() => {
+                        (why, first.rows)
+                    }
+                    _ => return Ok((first.model, first.scores)),
+                },
             };
+            let careful = self.next_route(data, plan.route, rows);
+            let careful = careful.ok_or_else(|| Error::Internal("no route is left".into()))?;
             let escalated = Warning::Escalated {
                 from: plan.route.to_string(),
                 to: careful.route.to_string(),
                 why,
             };
-            drop(first);
-            let mut second = self.follow(data, &careful, want_scores)?;
+            let Followed::Fitted(mut second) = self.follow(data, &careful, want_scores)? else {
+                return Err(Error::Internal("a careful route was given up".into()));
+            };
             second.model.add_warning(escalated);
             Ok((second.model, second.scores))
         })?
@@ -77,7 +84,7 @@ impl Fit {
         data: &Dataset<T>,
         plan: &Plan,
         want_scores: bool,
-    ) -> Result<Fitted<T>> {
+    ) -> Result<Followed<T>> {
         let mut prepared = Prepared::new(data)?;
         let d = data.n_features();
         // Step 1: means and variances, and with them the standardisation.
@@ -118,6 +125,8 @@ impl Fit {
             _ => Routed::Iterative { operator: FeatureGram { data: standardized(), divisor } },
         };
         // Step 3: the pairs.
+        let may_give_up = plan.route == Route::Iterative
+            && self.next_route(data, plan.route, columns.rows).is_some();
         let question = Question {
             fit: self,
             limit,
@@ -125,13 +134,13 @@ impl Fit {
             total,
             columns: &columns,
             tolerance: self.tolerance::<T>(),
-            most_applications: match plan.route {
-                Route::Iterative => self.task(data).most_applications(),
-                _ => usize::MAX,
-            },
+            affordable: if may_give_up { self.task(data).most_applications() } else { usize::MAX },
         };
         let mut notes = Vec::new();
         let (k, mut pairs) = question.resolve(&routed, data, &mut notes)?;
+        if may_give_up && !pairs.convergence.converged {
+            return Ok(Followed::GaveUp { rows: columns.rows });
+        }
         let useful =
             pairs.values.iter().take(k.min(max_rank)).filter(|v| **v > pairs.floor).count();
         let below_floor = useful < k.min(max_rank) && total > 0.0;
@@ -196,14 +205,12 @@ impl Fit {
             tolerance: self.tolerance::<T>(),
             warnings,
         });
-        Ok(Fitted { model, scores, below_floor, rows: columns.rows })
+        let rows = columns.rows;
+        Ok(Followed::Fitted(Box::new(Fitted { model, scores, below_floor, rows })))
     }
 
     /// Why the answer of a fast route is not good enough, if it is not.
     fn too_coarse<T: Scalar>(&self, fitted: &Fitted<T>) -> Option<String> {
-        if self.solver != Solver::Auto {
-            return None;
-        }
         if fitted.below_floor {
             return Some("components asked for lie below its rounding".into());
         }
@@ -214,6 +221,9 @@ impl Fit {
 
     /// The more careful route after `route`, where it can be taken.
     fn next_route<T: Scalar>(&self, data: &Dataset<T>, route: Route, rows: usize) -> Option<Plan> {
+        if self.solver != Solver::Auto {
+            return None;
+        }
         let task = self.task(data);
         let wide = task.n.is_some_and(|n| n < task.d);
         let order: &[Route] = match route {
@@ -311,6 +321,15 @@ impl Fit {
     }
 }
 
+/// What came of a route.
+enum Followed<T: Scalar> {
+    Fitted(Box<Fitted<T>>),
+    /// An iteration that would have taken longer than another route; `rows` have positive weight.
+    GaveUp {
+        rows: usize,
+    },
+}
+
 /// A model, its scores, and whether components drowned in the route's rounding.
 struct Fitted<T: Scalar> {
     model: PcaModel,
@@ -328,7 +347,7 @@ struct Question<'a> {
     total: f64,
     columns: &'a Columns,
     tolerance: f64,
-    most_applications: usize,
+    affordable: usize,
 }
 
 impl Question<'_> {
@@ -409,11 +428,9 @@ impl Question<'_> {
     }
 
     fn leading<T: Scalar>(&self, routed: &Routed<T>, k: usize) -> Result<Pairs> {
-        // Krylov stops a little below the tolerance, so that rounding does not undo it, and goes on
-        // no longer than another route would take.
-        let most = self.most_applications.min(self.fit.options.max_iterations);
-        let options = Options { max_iterations: most, ..self.fit.options.clone() };
-        routed.leading(k, self.limit, 0.3 * self.tolerance, &options)
+        // Krylov stops a little below the tolerance, so that rounding does not undo it.
+        let tolerance = 0.3 * self.tolerance;
+        routed.leading(k, self.limit, tolerance, self.affordable, &self.fit.options)
     }
 }
 
@@ -451,7 +468,9 @@ impl Certifier<'_> {
         let guard = usize::from(self.pairs.values.len() > k && self.pairs.vectors.ncols() > k);
         let kept = k + guard;
         let padded = kept.next_multiple_of(8);
-        let by_probes = routed.matrix().filter(|_| 8 * k > d.max(64));
+        // Measuring every one of many components would cost more than the scores.
+        let many = 8 * k > d.max(64) || kept > 3 * PROBES;
+        let by_probes = routed.matrix().filter(|_| many);
         let probes = if by_probes.is_some() || missed.is_none() { PROBES } else { 0 };
         let mut block = Array2::<f64>::zeros((d, if probes > 0 { padded + PROBES } else { kept }));
         // Null components too: that the data have nothing along them must be measured. Their factor
@@ -669,7 +688,7 @@ mod tests {
         matrix[[3, 5]] += spoil_matrix * matrix[[3, 3]];
         matrix[[5, 3]] = matrix[[3, 5]];
         let routed: Routed<f64> = Routed::Covariance { matrix, noise: 0.0 };
-        let pairs = routed.leading(k, 90, 1e-10, &Options::default()).unwrap();
+        let pairs = routed.leading(k, 90, 1e-10, usize::MAX, &Options::default()).unwrap();
         let (values, mut components) =
             finish::largest_first(&pairs.values, &pairs.vectors, k, f64::SIGN_TIE);
         components[[0, 0]] += spoil_vector;

@@ -24,6 +24,9 @@ pub(crate) struct Wish {
     /// Residual wanted, relative to the largest value.
     pub tolerance: f64,
     pub max_applications: usize,
+    /// Applications after which another way would have been cheaper: an iteration that will clearly
+    /// take longer stops at once.
+    pub affordable: usize,
     /// Columns the basis may have.
     pub max_basis: usize,
     pub seed: u64,
@@ -36,6 +39,7 @@ impl Wish {
             guard: usize::from(k < dim),
             tolerance,
             max_applications: options.max_iterations,
+            affordable: usize::MAX,
             max_basis: basis_columns(k, dim),
             seed: options.seed,
         }
@@ -71,13 +75,15 @@ pub(crate) fn largest(operator: &dyn Operator, wish: &Wish) -> Result<Ritz> {
     basis.append(start);
     let mut since_check = 0;
     let mut looked_again: Option<Vec<f64>> = None;
+    let mut pace = Pace::default();
     loop {
         // Step 2: multiply the newest block, take out what is known, keep the rest as the next one.
         let coupling = basis.expand(operator)?;
         record.operator_applications += 1;
         since_check += 1;
         let full = basis.columns + WIDTH > basis.capacity;
-        let out_of_time = record.operator_applications >= wish.max_applications;
+        let most = wish.max_applications.min(wish.affordable);
+        let out_of_time = record.operator_applications >= most;
         let due = basis.multiplied >= wanted + WIDTH && since_check >= 2;
         if !(full || out_of_time || due) {
             continue;
@@ -97,6 +103,9 @@ pub(crate) fn largest(operator: &dyn Operator, wish: &Wish) -> Result<Ritz> {
             .collect();
         let good = |j: usize| residuals[j] <= wish.tolerance * top;
         let done = residuals.len() >= wanted && (0..wish.k).all(good);
+        pace.note(record.operator_applications, residuals.get(wish.k / 2).map(|r| r / top));
+        let out_of_time =
+            out_of_time || pace.predicts(wish.tolerance) > wish.affordable.saturating_mul(2);
         if done || out_of_time {
             let settled = looked_again.as_ref().is_some_and(|before| {
                 (0..wish.k).all(|j| values[j] - before[j] <= 10.0 * wish.tolerance * top)
@@ -125,6 +134,35 @@ pub(crate) fn largest(operator: &dyn Operator, wish: &Wish) -> Result<Ritz> {
             let newest = basis.newest();
             basis.restart(&values[..keep], inner.slice(s![.., ..keep]), Some(newest));
             record.iterations += 1;
+        }
+    }
+}
+
+/// How fast the middle one of the wanted pairs converges. The last one is slower still, so what this
+/// predicts is too little rather than too much, but for the speeding up that Krylov methods know.
+#[derive(Default)]
+struct Pace {
+    first: Option<(usize, f64)>,
+    last: (usize, f64),
+}
+
+impl Pace {
+    fn note(&mut self, applications: usize, residual: Option<f64>) {
+        if let Some(residual) = residual.filter(|r| *r > 0.0) {
+            self.first.get_or_insert((applications, residual));
+            self.last = (applications, residual);
+        }
+    }
+
+    /// Applications until the residual is below `tolerance`, at the pace so far.
+    fn predicts(&self, tolerance: f64) -> usize {
+        match self.first {
+            Some((start, from)) if self.last.0 >= start + 4 => {
+                let (now, residual) = self.last;
+                let per_step = (from / residual).ln().max(1e-3) / (now - start) as f64;
+                now + ((residual / tolerance).ln().max(0.0) / per_step) as usize
+            }
+            _ => 0,
         }
     }
 }

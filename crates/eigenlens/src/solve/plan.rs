@@ -107,11 +107,11 @@ impl Task<'_> {
             }
         };
         // Multiply-adds per second: products of panels, and of a thin block with the data.
-        let (panel, thin) = if self.f32 { (8e10, 1.6e10) } else { (4.5e10, 1.6e10) };
+        let (panel, thin) = if self.f32 { (1e11, 1.6e10) } else { (5.5e10, 1.6e10) };
         let thin_pass = n * d * 16.0 * if self.sparse { self.density * 4.0 } else { 1.0 } / thin;
         match route {
             Route::Covariance => n * d * d / 2.0 / panel + eigen(d),
-            Route::Dual => n * n * d / 2.0 / 4.5e10 + eigen(n) + n * d * k / 3e10,
+            Route::Dual => n * n * d / 2.0 / 5.5e10 + eigen(n) + n * d * k / 3e10,
             Route::Svd => {
                 let short = n.min(d);
                 2.0 * n * d * short / 1e10 + 1e-9 * short.powi(3)

@@ -51,12 +51,14 @@ pub(crate) enum Routed<'a, T: Scalar> {
 }
 
 impl<T: Scalar> Routed<'_, T> {
-    /// The `k` leading pairs and a guard.
+    /// The `k` leading pairs and a guard; an iteration on the data stops unconverged where it would
+    /// take more than `affordable` products.
     pub fn leading(
         &self,
         k: usize,
         limit: usize,
         tolerance: f64,
+        affordable: usize,
         options: &Options,
     ) -> Result<Pairs> {
         let guard = usize::from(k < limit);
@@ -118,7 +120,7 @@ impl<T: Scalar> Routed<'_, T> {
             }
             Routed::Iterative { operator } => {
                 let d = operator.data.prepared.data.n_features();
-                let ritz = krylov::largest(operator, &wish(d))?;
+                let ritz = krylov::largest(operator, &Wish { affordable, ..wish(d) })?;
                 Ok(from_ritz(ritz, d))
             }
             Routed::Randomized { operator, oversampling, power } => {
