@@ -11,6 +11,8 @@ commands:
   test           every test of the workspace, built as users get it
   bench peers    eigenlens beside its peers: time, memory, accuracy (needs Python and its packages'
                  index); options: --case NAME, --only PROGRAM, --runs N, --slow SECONDS, --quick
+  bench files    whole jobs on files, from table to scores, beside polars, pandas and scikit-learn;
+                 options: --runs N, --quick
 ";
 
 fn main() -> ExitCode {
@@ -18,7 +20,8 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match arguments.as_slice() {
         ["test"] => test(),
-        ["bench", "peers", options @ ..] => bench_peers(options),
+        ["bench", "peers", options @ ..] => bench("eigenlens-bench", "peers.py", options),
+        ["bench", "files", options @ ..] => bench("eigenlens", "files.py", options),
         [] | ["help" | "-h" | "--help"] => {
             print!("{USAGE}");
             Ok(())
@@ -58,23 +61,23 @@ fn test() -> Result<(), String> {
     }
 }
 
-/// Builds our side, prepares a virtual environment for the others and hands over to `peers.py`,
+/// Builds our side, prepares a virtual environment for the others and hands over to the script,
 /// which reads the options.
-fn bench_peers(options: &[&str]) -> Result<(), String> {
+fn bench(program: &str, script: &str, options: &[&str]) -> Result<(), String> {
     let release = release_directory()?;
     let target = release.parent().unwrap_or(&release);
     let scripts = root().join("bench");
     step(
-        "build eigenlens-bench",
-        cargo().args(["build", "--release", "--package", "eigenlens-bench"]),
+        &format!("build {program}"),
+        cargo().args(["build", "--release", "--workspace", "--bin", program]),
     )?;
     let python = bench_python(&target.join("bench-venv"), &scripts.join("requirements.txt"))?;
     step(
         "eigenlens and its peers",
         Command::new(python)
-            .arg(scripts.join("peers.py"))
+            .arg(scripts.join(script))
             .arg("--program")
-            .arg(release.join(format!("eigenlens-bench{}", env::consts::EXE_SUFFIX)))
+            .arg(release.join(format!("{program}{}", env::consts::EXE_SUFFIX)))
             .arg("--output")
             .arg(target.join("bench"))
             .args(options),
