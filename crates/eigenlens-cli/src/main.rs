@@ -1,0 +1,3 @@
+//! The `eigenlens` program.
+
+fn main() {}

@@ -1,0 +1,11 @@
+//! Every byte in or out of eigenlens.
+//!
+//! A format is one file with one [`Source`]: what columns there are, and blocks of rows of the
+//! columns that are wanted. Everything else (choosing columns, loading within a memory budget,
+//! streaming, carrying labels) is written once on top of that trait.
+
+mod error;
+mod source;
+
+pub use error::{Error, Place, Result};
+pub use source::{Block, BlockReader, Column, Kind, Labels, Note, Numbers, Source, Wanted};

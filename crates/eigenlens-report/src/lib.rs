@@ -1,0 +1,1 @@
+//! Pictures, tables and pages: plain data in, SVG, PNG, text and HTML out. No numerics here.
