@@ -5,6 +5,7 @@ pub mod gaussian;
 mod gram;
 pub mod limits;
 mod linear_map;
+pub mod parts;
 mod pca;
 pub mod rotation;
 pub mod supplementary;
