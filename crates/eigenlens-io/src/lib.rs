@@ -5,7 +5,10 @@
 //! streaming, carrying labels) is written once on top of that trait.
 
 mod error;
+pub mod json;
+mod model_file;
 mod source;
 
 pub use error::{Error, Place, Result};
+pub use model_file::{ImageShape, Origin, OriginColumn, StoredModel};
 pub use source::{Block, BlockReader, Column, Kind, Labels, Note, Numbers, Source, Wanted};
