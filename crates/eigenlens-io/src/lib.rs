@@ -6,6 +6,7 @@
 
 mod error;
 mod source;
+pub mod write;
 
 pub use error::{Error, Place, Result};
 pub use source::{Block, BlockReader, Column, Kind, Labels, Note, Numbers, Source, Wanted};
