@@ -8,6 +8,7 @@ mod error;
 pub mod json;
 mod model_file;
 mod source;
+pub mod write;
 
 pub use error::{Error, Place, Result};
 pub use model_file::{ImageShape, Origin, OriginColumn, StoredModel};
