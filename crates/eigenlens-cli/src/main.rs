@@ -1,3 +1,37 @@
-//! The `eigenlens` program.
+//! The eigenlens program.
 
-fn main() {}
+mod arguments;
+mod commands;
+mod describe;
+mod failure;
+mod input;
+mod interrupt;
+mod methods;
+mod output;
+mod pictures;
+mod progress;
+mod talk;
+mod terms;
+mod wishes;
+
+use arguments::Cli;
+use clap::Parser;
+use failure::Failure;
+use std::process::ExitCode;
+use talk::Talk;
+
+fn main() -> ExitCode {
+    interrupt::leave_nothing_behind();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(message) => return failure::usage(&message),
+    };
+    let talk = Talk::new(&cli.common);
+    match failure::contained(|| commands::run(&cli, &talk)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            talk.fail(&failure);
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}
