@@ -1,9 +1,11 @@
 //! What can be said on the command line.
 
+use crate::images::parse_shape;
 use crate::methods;
 use crate::wishes::{Bytes, parse_components, parse_solver};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use eigenlens::{NComponents, Solver};
+use eigenlens_io::ImageShape;
 use std::path::PathBuf;
 
 /// PCA and its family on files: certified answers, in bounded memory.
@@ -31,7 +33,13 @@ pub struct Common {
           value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
     /// Seed of every random number.
-    #[arg(long, global = true, value_name = "N", default_value_t = 0, help_heading = "Common options")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "N",
+        default_value_t = 0,
+        help_heading = "Common options"
+    )]
     pub seed: u64,
     /// Take warnings for errors: exit 1 and write nothing.
     #[arg(long, global = true, help_heading = "Common options")]
@@ -119,8 +127,13 @@ pub struct Reading {
     #[arg(long, value_name = "COLUMN", help_heading = "Reading")]
     pub weights: Option<String>,
     /// What weights mean: counts, or ratios only.
-    #[arg(long, value_name = "KIND", default_value = "frequency", requires = "weights",
-          help_heading = "Reading")]
+    #[arg(
+        long,
+        value_name = "KIND",
+        default_value = "frequency",
+        requires = "weights",
+        help_heading = "Reading"
+    )]
     pub weight_kind: WeightKind,
     /// What to do with missing values.
     #[arg(long, value_name = "POLICY", default_value = "error", help_heading = "Reading")]
@@ -281,6 +294,9 @@ pub struct Plot {
     /// Column that names the samples.
     #[arg(long, value_name = "COLUMN")]
     pub names: Option<String>,
+    /// Size of images whose pixels are the features, row by row.
+    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = parse_shape)]
+    pub image_size: Option<ImageShape>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -320,6 +336,9 @@ pub struct Report {
     /// Column that names the samples.
     #[arg(long, value_name = "COLUMN")]
     pub names: Option<String>,
+    /// Size of images whose pixels are the features, row by row.
+    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = parse_shape)]
+    pub image_size: Option<ImageShape>,
 }
 
 #[derive(Args)]

@@ -56,7 +56,7 @@ pub fn components_table(model: &PcaModel, most: usize) -> Table {
     for (j, share) in model.explained_variance_ratio().into_iter().enumerate() {
         cumulative += share;
         let error = errors.as_ref().map_or(String::new(), |e| number(e[j]));
-        let largest = largest_entries(loadings.column(j).iter().copied(), 3)
+        let largest = largest_entries(loadings.column(j).iter().copied(), 2)
             .into_iter()
             .map(|f| format!("{} {:+.3}", features[f], model.components()[[j, f]]))
             .collect::<Vec<_>>()
@@ -178,10 +178,7 @@ fn certificate_value(certificate: &Certificate) -> Value {
 }
 
 /// Reads a model, to be used with this many threads.
-pub fn read_model(
-    path: &std::path::Path,
-    threads: Option<u16>,
-) -> Result<StoredModel, Failure> {
+pub fn read_model(path: &std::path::Path, threads: Option<u16>) -> Result<StoredModel, Failure> {
     let stored = StoredModel::read(path)?;
     let model = stored.model.with_threads(threads.map(usize::from));
     Ok(StoredModel { model, ..stored })

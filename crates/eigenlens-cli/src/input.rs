@@ -7,9 +7,9 @@ use crate::progress::Progress;
 use crate::talk::Talk;
 use eigenlens::{Dataset, SampleWeights};
 use eigenlens_io::csv::CsvOptions;
-use eigenlens_io::table::{ColumnChoice, Fate, Loaded, ReadOptions, Selection, Table, open};
 use eigenlens_io::{
-    Block, Column, Kind, Labels, Location, Numbers, OriginColumn, Place, StoredModel, Wanted,
+    Block, Column, ColumnChoice, Fate, Kind, Labels, Loaded, Location, Numbers, OriginColumn,
+    Place, ReadOptions, Selection, StoredModel, Table, Wanted, open,
 };
 use std::path::PathBuf;
 
@@ -80,9 +80,14 @@ impl Opened {
 
     /// What was read, used, skipped, and why.
     fn tell(&self, common: &Common, talk: &Talk) -> Result<(), Failure> {
-        let notes: Vec<String> =
-            self.table.notes().iter().map(|note| format!("{}: {}", note.what, note.found)).collect();
-        let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
+        let notes: Vec<String> = self
+            .table
+            .notes()
+            .iter()
+            .map(|note| format!("{}: {}", note.what, note.found))
+            .collect();
+        let notes =
+            if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
         talk.say(format!("reading {}{notes}", self.name()));
         let features = self.feature_names();
         talk.say(format!("features: {}: {}", features.len(), listed(features)));
@@ -127,10 +132,6 @@ impl Opened {
             0 | 1 => first,
             n => format!("{first} and {} more", n - 1),
         }
-    }
-
-    pub fn paths(&self) -> &[PathBuf] {
-        &self.paths
     }
 
     pub fn feature_names(&self) -> &[String] {
@@ -356,10 +357,9 @@ fn weight_column(table: &Table, reading: &Reading) -> Result<Option<(usize, Weig
         Some(index) if matches!(table.columns()[index].kind, Kind::Float | Kind::Integer) => {
             Ok(Some((index, reading.weight_kind)))
         }
-        Some(_) => Err(Failure::Data {
-            what: format!("the weights `{name}` are no numbers"),
-            hint: None,
-        }),
+        Some(_) => {
+            Err(Failure::Data { what: format!("the weights `{name}` are no numbers"), hint: None })
+        }
         None => Err(no_column(table, name)),
     }
 }

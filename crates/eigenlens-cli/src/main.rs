@@ -4,6 +4,7 @@ mod arguments;
 mod commands;
 mod describe;
 mod failure;
+mod images;
 mod input;
 mod interrupt;
 mod methods;
@@ -16,7 +17,6 @@ mod wishes;
 
 use arguments::Cli;
 use clap::Parser;
-use failure::Failure;
 use std::process::ExitCode;
 use talk::Talk;
 

@@ -1,20 +1,19 @@
 //! Counts of terms: made sparse and weighted before a model sees them.
 
-use crate::failure::Failure;
 use crate::methods::{AnyData, each_matrix};
 use eigenlens::{Csr, Dataset, Scalar, TermWeights};
 use eigenlens_io::{Numbers, StoredModel};
 use ndarray::Array2;
 
 /// The entries that are not 0.
-pub fn sparse(numbers: &Numbers) -> Result<Csr<f64>, Failure> {
+pub fn sparse(numbers: &Numbers) -> eigenlens::Result<Csr<f64>> {
     match numbers {
         Numbers::F32(x) => sparse_of(x),
         Numbers::F64(x) => sparse_of(x),
     }
 }
 
-fn sparse_of<T: Scalar>(x: &Array2<T>) -> Result<Csr<f64>, Failure> {
+fn sparse_of<T: Scalar>(x: &Array2<T>) -> eigenlens::Result<Csr<f64>> {
     let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
     for row in x.rows() {
         for (column, value) in row.iter().map(|v| v.to_f64()).enumerate() {
@@ -25,17 +24,13 @@ fn sparse_of<T: Scalar>(x: &Array2<T>) -> Result<Csr<f64>, Failure> {
         }
         starts.push(values.len());
     }
-    Ok(Csr::new(x.nrows(), x.ncols(), starts, columns, values)?)
+    Csr::new(x.nrows(), x.ncols(), starts, columns, values)
 }
 
 /// The scores of rows under a model, their counts weighted as in training.
 pub fn scores(stored: &StoredModel, numbers: &Numbers) -> eigenlens::Result<Numbers> {
     if let Some(weights) = &stored.term_weights {
-        let counts = match numbers {
-            Numbers::F32(x) => sparse_of(x),
-            Numbers::F64(x) => sparse_of(x),
-        };
-        let counts = counts.map_err(|_| eigenlens::Error::Internal("a sparse block".into()))?;
+        let counts = sparse(numbers)?;
         return weighted_scores(stored, weights, &counts);
     }
     let data = match numbers {

@@ -123,7 +123,8 @@ impl FromStr for Bytes {
             .iter()
             .find_map(|(name, unit)| Some((lower.strip_suffix(name)?, *unit)))
             .unwrap_or((&lower, 1.0));
-        let bytes = number.trim().parse::<f64>().map_err(|_| "expected a size such as 2GiB")? * unit;
+        let bytes =
+            number.trim().parse::<f64>().map_err(|_| "expected a size such as 2GiB")? * unit;
         if (1.0..1e18).contains(&bytes) {
             Ok(Bytes(bytes as u64))
         } else {
@@ -169,7 +170,8 @@ mod tests {
 
     #[test]
     fn sizes_are_read_and_rounded_up() {
-        for (text, bytes) in [("512MiB", 512 << 20), ("2 gib", 2 << 30), ("1.5kB", 1500), ("7", 7)] {
+        for (text, bytes) in [("512MiB", 512 << 20), ("2 gib", 2 << 30), ("1.5kB", 1500), ("7", 7)]
+        {
             assert_eq!(text.parse(), Ok(Bytes(bytes)));
         }
         for text in ["", "GiB", "-1", "1e30", "2 parsecs"] {

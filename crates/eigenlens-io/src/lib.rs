@@ -4,12 +4,23 @@
 //! columns that are wanted. Everything else (choosing columns, loading within a memory budget,
 //! streaming, carrying labels) is written once on top of that trait.
 
+pub mod csv;
 mod error;
+mod input;
 pub mod json;
 mod model_file;
+mod names;
 mod source;
+mod table;
 pub mod write;
 
 pub use error::{Error, Place, Result};
+pub use input::{Compression, ExpansionLimit, Input, InputReader};
 pub use model_file::{ImageShape, Origin, OriginColumn, StoredModel};
-pub use source::{Block, BlockReader, Column, Kind, Labels, Note, Numbers, Source, Wanted};
+pub use source::{
+    Block, BlockReader, Column, Kind, Labels, Location, Note, Numbers, Source, Wanted,
+};
+pub use table::{
+    ColumnChoice, ColumnFate, Concatenated, Fate, InMemory, Loaded, Progress, ReadOptions,
+    Selection, Streamed, Table, open,
+};

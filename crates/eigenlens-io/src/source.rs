@@ -1,7 +1,8 @@
 //! What every table format offers.
 
-use crate::error::Result;
+use crate::error::{Place, Result};
 use ndarray::Array2;
+use std::path::PathBuf;
 
 /// One or more files of one kind that are one table: opened and looked at, not yet read.
 ///
@@ -30,6 +31,22 @@ pub trait Source: Send + Sync {
     /// Bytes to read and bytes read so far are counted in this unit (compressed size, for files
     /// that are compressed); 0 when unknown.
     fn n_bytes(&self) -> u64;
+
+    /// Where the row with this index (from 0) of a reading of these columns is in the files: its
+    /// line, where the format has lines. May read the files again, so only for messages.
+    fn locate(&self, wanted: &Wanted, row: usize) -> Result<Option<Location>> {
+        let _ = (wanted, row);
+        Ok(None)
+    }
+}
+
+/// Where a row came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// The file.
+    pub file: PathBuf,
+    /// The place in it.
+    pub place: Place,
 }
 
 /// One column of a table.
@@ -55,7 +72,8 @@ pub enum Kind {
     Unusable(String),
 }
 
-/// What a reading shall deliver: indices into [`Source::columns`], in the order wanted.
+/// What a reading shall deliver: indices into [`Source::columns`], in the order wanted, each at most
+/// once in either list. Any column can be wanted as a label, also one of numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Wanted {
     /// Columns to become numbers. Missing values become NaN.
@@ -72,6 +90,12 @@ pub trait BlockReader {
 
     /// How far this reading is, in the unit of [`Source::n_bytes`].
     fn bytes_read(&self) -> u64;
+
+    /// What only reading could find out: rows left out, whole numbers that lost digits. Complete
+    /// after the last block.
+    fn findings(&self) -> Vec<Note> {
+        Vec::new()
+    }
 }
 
 /// Some rows.
@@ -99,6 +123,23 @@ pub struct Labels {
     ends: Vec<usize>,
 }
 
+impl Numbers {
+    /// The shape: rows, columns.
+    pub fn dim(&self) -> (usize, usize) {
+        match self {
+            Self::F32(numbers) => numbers.dim(),
+            Self::F64(numbers) => numbers.dim(),
+        }
+    }
+}
+
+impl Block {
+    /// The number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.numbers.dim().0
+    }
+}
+
 impl Labels {
     /// Adds the next row's text.
     pub fn push(&mut self, label: &str) {
@@ -113,6 +154,12 @@ impl Labels {
         self.ends.extend(other.ends.iter().map(|end| start + end));
     }
 
+    /// Keeps only this many rows.
+    pub fn truncate(&mut self, rows: usize) {
+        self.ends.truncate(rows);
+        self.text.truncate(self.ends.last().copied().unwrap_or(0));
+    }
+
     /// The number of rows.
     pub fn len(&self) -> usize {
         self.ends.len()
@@ -121,6 +168,11 @@ impl Labels {
     /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
+    }
+
+    /// About the bytes it takes in memory.
+    pub fn n_bytes(&self) -> u64 {
+        (self.text.len() + size_of::<usize>() * self.ends.len()) as u64
     }
 
     /// The text of a row.

@@ -41,8 +41,7 @@ pub fn run(asked: &Choose, common: &Common, talk: &Talk) -> Result<(), Failure> 
     let rows = each!(&data, d => d.sample_rows()).map_err(explain)?;
     let sample = rows.as_ref().map(|(rows, of)| Sample { rows: rows.view(), of: *of });
     let spectrum = model.spectrum().map_err(explain)?;
-    let outcomes =
-        select::apply_all(&Rule::all(), &spectrum.view(), sample.as_ref(), common.seed);
+    let outcomes = select::apply_all(&Rule::all(), &spectrum.view(), sample.as_ref(), common.seed);
     drop(spinner);
 
     if let Some(output) = picture {
@@ -61,9 +60,15 @@ fn why(outcome: &Outcome) -> String {
         Outcome::Chosen(choice) => {
             let thresholds =
                 choice.evidence.thresholds.iter().map(|(name, v)| format!("{name} {}", number(*v)));
-            let words: Vec<String> =
-                thresholds.take(2).chain(choice.evidence.notes.iter().take(1).cloned()).collect();
-            words.join("; ")
+            let curves = choice.evidence.curves.iter().map(|curve| curve.name.replace('_', " "));
+            let notes = choice.evidence.notes.iter().cloned();
+            thresholds
+                .take(2)
+                .chain(notes.take(1))
+                .chain(curves)
+                .take(2)
+                .collect::<Vec<_>>()
+                .join("; ")
         }
     }
 }

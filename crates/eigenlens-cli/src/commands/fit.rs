@@ -32,7 +32,8 @@ pub fn run(asked: &arguments::Fit, common: &Common, talk: &Talk) -> Result<(), F
     let input = opened.load(memory.table, &progress, &tell, talk)?;
     let (n, _) = opened.n_samples();
     let n = input.numbers().map(|numbers| numbers.dim().0).or(n);
-    wishes.components = method.wishes(&asked.wishes, n, opened.n_features(), Options::default()).components;
+    wishes.components =
+        method.wishes(&asked.wishes, n, opened.n_features(), Options::default()).components;
     wishes.options.memory = memory.all.map(|all| all.saturating_sub(input.bytes()));
     let weighted = weigh(&input, &opened, &wishes)?;
     let data = data(&input, &opened, &weighted)?;
@@ -274,7 +275,9 @@ impl Outputs {
         let tables = [&asked.scores, &asked.components_file, &asked.loadings_file];
         let mut all: Vec<&PathBuf> = tables.into_iter().flatten().collect();
         all.push(&model);
-        if let Some(twice) = all.iter().enumerate().find_map(|(i, a)| all[..i].contains(a).then_some(a)) {
+        if let Some(twice) =
+            all.iter().enumerate().find_map(|(i, a)| all[..i].contains(a).then_some(a))
+        {
             return Err(Failure::usage(
                 format!("two outputs would go to `{}`", twice.display()),
                 "give each output a name of its own",
@@ -351,8 +354,7 @@ pub fn write_scores(
     table.begin(&opened.label_names(), &names, is_f32, opened.n_samples().0)?;
     let progress = Progress::bytes(talk, "scoring");
     opened.for_each_block(&progress, |block, first| {
-        let scores =
-            terms::scores(stored, &block.numbers).map_err(|e| opened.explain(e, first))?;
+        let scores = terms::scores(stored, &block.numbers).map_err(|e| opened.explain(e, first))?;
         table.write(&block.labels, view(&scores))
     })?;
     table.finish()

@@ -21,11 +21,12 @@ pub fn run(asked: &Reconstruct, common: &Common, talk: &Talk) -> Result<(), Fail
         ));
     }
     let inputs = [&asked.data.data[..], std::slice::from_ref(&asked.model)].concat();
-    let table = |path: &Option<_>| {
+    let table = |path: &Option<std::path::PathBuf>| {
         path.as_ref().map(|path| TableOutput::create(path, &inputs)).transpose()
     };
     let (mut rows, mut errors) = (table(&asked.output)?, table(&asked.errors)?);
-    let to_stdout = [&asked.output, &asked.errors].iter().any(|p| p.as_deref() == Some(Path::new("-")));
+    let to_stdout =
+        [&asked.output, &asked.errors].iter().any(|p| p.as_deref() == Some(Path::new("-")));
     let stored = read_model(&asked.model, common.threads)?;
     if stored.term_weights.is_some() {
         return Err(Failure::usage(
@@ -46,7 +47,8 @@ pub fn run(asked: &Reconstruct, common: &Common, talk: &Talk) -> Result<(), Fail
     let mut loss = Loss::default();
     let progress = Progress::bytes(talk, "reconstructing");
     opened.for_each_block(&progress, |block, first| {
-        let (back, samples) = round_trip(model, &block.numbers).map_err(|e| opened.explain(e, first))?;
+        let (back, samples) =
+            round_trip(model, &block.numbers).map_err(|e| opened.explain(e, first))?;
         loss.add(first, &samples, &block.labels);
         if let Some(table) = &mut rows {
             table.write(&block.labels, view(&back))?;
@@ -160,8 +162,7 @@ impl Loss {
 
     /// Numbers in the table over numbers that are kept: scores, components and mean.
     fn compression(&self, model: &PcaModel) -> f64 {
-        let (n, d, k) =
-            (self.rows as f64, model.n_features() as f64, model.n_components() as f64);
+        let (n, d, k) = (self.rows as f64, model.n_features() as f64, model.n_components() as f64);
         n * d / (n * k + k * d + d)
     }
 

@@ -97,10 +97,7 @@ impl Method {
         options: Options,
     ) -> Wishes {
         Wishes {
-            components: said
-                .components
-                .clone()
-                .unwrap_or_else(|| (self.default_components)(n, d)),
+            components: said.components.clone().unwrap_or_else(|| (self.default_components)(n, d)),
             solver: said.solver.unwrap_or_default(),
             scale: said.scale,
             center: !said.no_center,

@@ -70,9 +70,7 @@ impl Placer {
             [-0.8, 0.8],
         ];
         if let Some([dx, dy]) = outward {
-            places.sort_by(|a, b| {
-                (b[0] * dx + b[1] * dy).total_cmp(&(a[0] * dx + a[1] * dy))
-            });
+            places.sort_by(|a, b| (b[0] * dx + b[1] * dy).total_cmp(&(a[0] * dx + a[1] * dy)));
         }
         for [dx, dy] in places {
             let center = [

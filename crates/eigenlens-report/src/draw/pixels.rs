@@ -36,8 +36,7 @@ impl Pixels {
         };
         for y in range(center[1], self.height) {
             for x in range(center[0], self.width) {
-                let distance =
-                    (x as f64 + 0.5 - center[0]).hypot(y as f64 + 0.5 - center[1]);
+                let distance = (x as f64 + 0.5 - center[0]).hypot(y as f64 + 0.5 - center[1]);
                 let cover = (radius + 0.5 - distance).clamp(0.0, 1.0) * opacity;
                 if cover > 0.0 {
                     self.over(x, y, color, cover as f32);
@@ -83,6 +82,8 @@ mod tests {
         assert!((a - 0.75).abs() < 1e-6 && b > r && r > 0.0);
         // A disc outside the image touches nothing and does not panic.
         pixels.disc([-1e6, 1e9], 2.0, Rgb(0, 0, 0), 1.0);
-        assert!(pixels.data_uri().is_some_and(|uri| uri.starts_with("data:image/png;base64,iVBOR")));
+        assert!(
+            pixels.data_uri().is_some_and(|uri| uri.starts_with("data:image/png;base64,iVBOR"))
+        );
     }
 }

@@ -213,7 +213,10 @@ mod tests {
         assert_eq!(texts(&scale, 6.0), ["−1", "0", "1", "2", "3", "4"]);
         let tick = &scale.ticks(6.0)[1];
         assert!((tick.place - scale.place(0.0)).abs() < 1e-12);
-        assert_eq!(texts(&Scale::percent(0.0, 1.0), 5.0), ["0 %", "20 %", "40 %", "60 %", "80 %", "100 %"]);
+        assert_eq!(
+            texts(&Scale::percent(0.0, 1.0), 5.0),
+            ["0 %", "20 %", "40 %", "60 %", "80 %", "100 %"]
+        );
         assert_eq!(texts(&Scale::linear(0.0, 1.0), 4.0), ["0.00", "0.25", "0.50", "0.75", "1.00"]);
     }
 
@@ -237,7 +240,9 @@ mod tests {
             vec![1e10, 1e10 + 1e-5],
             vec![-3e-300, 2e-300],
         ] {
-            for scale in [Scale::around(values.iter().copied(), 0.05), Scale::bars(values.iter().copied())] {
+            for scale in
+                [Scale::around(values.iter().copied(), 0.05), Scale::bars(values.iter().copied())]
+            {
                 let ticks = scale.ticks(6.0);
                 assert!(!ticks.is_empty() && ticks.len() < 20, "{values:?} {ticks:?}");
                 for value in &values {

@@ -71,7 +71,8 @@ impl Line {
         }
         plot.axes(&mut canvas);
         self.draw_marks(&mut canvas, &plot);
-        let height = frame::caption(&mut canvas, plot.area.bottom() + plot.x.below(), &self.caption);
+        let height =
+            frame::caption(&mut canvas, plot.area.bottom() + plot.x.below(), &self.caption);
         Ok(canvas.finish(height, title, &self.description()))
     }
 

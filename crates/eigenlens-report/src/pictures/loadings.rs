@@ -80,7 +80,10 @@ impl Loadings {
         let values = self.components.iter().flat_map(|bars| &bars.values);
         let largest = values.fold(0.0_f64, |largest, value| largest.max(value.abs()));
         let signs = |negative: bool| {
-            self.components.iter().flat_map(|b| &b.values).any(|v| (*v < 0.0) == negative && *v != 0.0)
+            self.components
+                .iter()
+                .flat_map(|b| &b.values)
+                .any(|v| (*v < 0.0) == negative && *v != 0.0)
         };
         let low = if signs(true) { -largest } else { 0.0 };
         let high = if signs(false) || largest == 0.0 { largest } else { 0.0 };
@@ -115,11 +118,8 @@ impl Loadings {
             };
             let color = if value < 0.0 { theme::VERMILLION } else { theme::BLUE };
             canvas.rect(rect, &Style::fill(color));
-            let (at, anchor) = if value < 0.0 {
-                (end - 4.0, Anchor::End)
-            } else {
-                (end + 4.0, Anchor::Start)
-            };
+            let (at, anchor) =
+                if value < 0.0 { (end - 4.0, Anchor::End) } else { (end + 4.0, Anchor::Start) };
             let style = TextStyle::new(theme::POINT_LABEL_SIZE).soft().anchor(anchor);
             canvas.text([at, baseline], &short(value), &style);
         }

@@ -45,11 +45,8 @@ impl LoadingsHeatMap {
         let mut canvas = Canvas::new(theme::WIDTH);
         let y = frame::header(&mut canvas, title, &self.subtitle());
         let y = self.legend(&mut canvas, y);
-        let bottom = if self.has_cells() {
-            self.cells(&mut canvas, y)
-        } else {
-            self.image(&mut canvas, y)
-        };
+        let bottom =
+            if self.has_cells() { self.cells(&mut canvas, y) } else { self.image(&mut canvas, y) };
         let height = frame::caption(&mut canvas, bottom, &self.caption);
         Ok(canvas.finish(height, title, &self.subtitle()))
     }

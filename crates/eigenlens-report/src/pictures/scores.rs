@@ -147,7 +147,12 @@ impl Scores {
     }
 
     fn description(&self) -> String {
-        format!("Scatter plot of {}: {} against {}.", self.subtitle(), self.y.label(), self.x.label())
+        format!(
+            "Scatter plot of {}: {} against {}.",
+            self.subtitle(),
+            self.y.label(),
+            self.x.label()
+        )
     }
 }
 

@@ -79,7 +79,8 @@ impl Scree {
         if let Some(chosen) = &self.chosen {
             mark(&mut canvas, &plot, chosen.n_components, self.heights.len());
         }
-        let height = frame::caption(&mut canvas, plot.area.bottom() + plot.x.below(), &self.caption);
+        let height =
+            frame::caption(&mut canvas, plot.area.bottom() + plot.x.below(), &self.caption);
         Ok(canvas.finish(height, title, &self.description()))
     }
 
