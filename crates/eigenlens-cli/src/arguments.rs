@@ -11,8 +11,7 @@ use std::path::PathBuf;
 /// PCA and its family on files: certified answers, in bounded memory.
 #[derive(Parser)]
 #[command(name = "eigenlens", version, max_term_width = 100, propagate_version = false)]
-#[command(after_help = "Begin with:\n  eigenlens example iris\n  eigenlens fit pca iris.csv\n  \
-                        eigenlens plot iris.model.safetensors iris.csv -o iris.svg\n\n\
+#[command(after_help = "Begin with:\n  eigenlens demo\n\n\
                         Exit codes: 0 done, 1 failed check or computation, 64 usage, 65 bad data, \
                         66 no input, 70 internal, 71 memory, 73/74 cannot write, 130 interrupted.")]
 pub struct Cli {
@@ -74,6 +73,8 @@ pub enum Command {
     Methods,
     /// Write a small bundled table to try things on.
     Example(Example),
+    /// The first steps with a bundled table: fit, summary, picture.
+    Demo,
     /// Print completions for a shell.
     Completions(Completions),
 }

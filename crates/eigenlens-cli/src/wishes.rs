@@ -11,7 +11,8 @@ pub fn parse_components(text: &str) -> Result<NComponents, String> {
         return Ok(NComponents::All);
     }
     if let Some(percent) = text.strip_suffix('%') {
-        let share = percent.trim().parse::<f64>().map_err(|_| EXPECTED)? / 100.0;
+        // Read as a decimal: 99.9 / 100 is not the double 0.999.
+        let share = format!("{}e-2", percent.trim()).parse::<f64>().map_err(|_| EXPECTED)?;
         return if share > 0.0 && share <= 1.0 {
             Ok(NComponents::VarianceShare(share))
         } else {

@@ -1,6 +1,7 @@
 //! One file per command.
 
 mod choose;
+mod demo;
 pub mod example;
 mod fit;
 mod inspect;
@@ -34,6 +35,7 @@ pub fn run(cli: &Cli, talk: &Talk) -> Result<(), Failure> {
         Command::Verify(asked) => verify::run(asked, common, talk),
         Command::Methods => methods(common.json),
         Command::Example(asked) => example::run(asked, talk),
+        Command::Demo => demo::run(common, talk),
         Command::Completions(asked) => completions(asked),
     }
 }
