@@ -1,6 +1,6 @@
 //! A file cut into pieces of whole records, in bounded memory.
 
-use super::fields::{Marks, Splitter, count_lines};
+use super::fields::{Marks, Splitter, count_lines, is_nothing};
 use super::parse::PADDING;
 use crate::error::Error;
 use crate::input::InputReader;
@@ -51,6 +51,8 @@ pub(super) struct Chunks {
     /// The beginning of the next piece.
     carry: Vec<u8>,
     sizes: Sizes,
+    marks: Marks,
+    may_have_mark: bool,
     is_first: bool,
     is_done: bool,
 }
@@ -58,7 +60,16 @@ pub(super) struct Chunks {
 impl Chunks {
     pub(super) fn new(reader: InputReader, marks: Marks, sizes: Sizes) -> Self {
         let splitter = Splitter::new(marks);
-        Self { reader, splitter, carry: Vec::new(), sizes, is_first: true, is_done: false }
+        Self {
+            reader,
+            splitter,
+            carry: Vec::new(),
+            sizes,
+            marks,
+            may_have_mark: true,
+            is_first: true,
+            is_done: false,
+        }
     }
 
     /// The stored bytes read so far.
@@ -83,13 +94,14 @@ impl Chunks {
         let mut filled = self.carry.len();
         reserve(buffer, filled);
         buffer[..filled].copy_from_slice(&self.carry);
-        let mut target = self.sizes.chunk.max(filled + 1);
+        // The mark must not be split.
+        let mut target = self.sizes.chunk.max(filled + 1).max(BOM.len());
         loop {
             reserve(buffer, target);
             let asked = target - filled;
             let got = self.reader.fill(&mut buffer[filled..target]).map_err(ChunkFault::Input)?;
             filled += got;
-            if std::mem::take(&mut self.is_first) && buffer[..filled].starts_with(BOM) {
+            if std::mem::take(&mut self.may_have_mark) && buffer[..filled].starts_with(BOM) {
                 buffer.copy_within(BOM.len()..filled, 0);
                 filled -= BOM.len();
             }
@@ -104,7 +116,10 @@ impl Chunks {
                 return Ok(finish(chunk, filled));
             }
             let end = self.splitter.end();
-            if end > 0 {
+            // The first piece holds a record, so that the header is in it.
+            let is_empty = self.is_first && is_nothing(&buffer[..end], self.marks);
+            if end > 0 && !is_empty {
+                self.is_first = false;
                 self.carry.clear();
                 self.carry.extend_from_slice(&buffer[end..filled]);
                 self.splitter.cut();

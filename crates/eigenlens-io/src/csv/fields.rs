@@ -133,6 +133,11 @@ pub(super) fn after_line_end(bytes: &[u8], at: usize) -> usize {
     at + 1 + usize::from(is_pair)
 }
 
+/// Whether there is nothing but blank lines.
+pub(super) fn is_nothing(bytes: &[u8], marks: Marks) -> bool {
+    bytes.iter().all(|&byte| marks.is_padding(byte) || matches!(byte, b'\n' | b'\r'))
+}
+
 /// The number of line ends: LF, CR or CR LF.
 pub(super) fn count_lines(bytes: &[u8]) -> u64 {
     let mut lines = memchr::memchr_iter(b'\n', bytes).count() as u64;

@@ -100,16 +100,16 @@ impl Layout {
         let mut skip = skip;
         let mut at = 0;
         while at < len {
-            if self.marks.is_blank() {
-                at = skip_padding(bytes, at, self.marks);
-            }
-            match bytes.get(at) {
+            // A line of nothing but blanks is a blank line.
+            let content = skip_padding(bytes, at, self.marks);
+            match bytes.get(content) {
                 Some(b'\n' | b'\r') => {
-                    at = after_line_end(bytes, at);
+                    at = after_line_end(bytes, content);
                     parsed.n_lines += 1;
                     continue;
                 }
-                _ if at >= len => break,
+                _ if content >= len => break,
+                _ if self.marks.is_blank() => at = content,
                 _ => {}
             }
             if skip > 0 {
@@ -135,13 +135,7 @@ impl Layout {
                         labels.truncate(parsed.n_rows);
                     }
                     parsed.n_lines = line;
-                    let next = self.pass_over(bytes, at, len, parsed);
-                    let record = bytes.get(at..next.min(len)).unwrap_or_default();
-                    at = next;
-                    if record.trim_ascii().is_empty() {
-                        // A line of nothing but blanks is a blank line.
-                        continue;
-                    }
+                    at = self.pass_over(bytes, at, len, parsed);
                     let fault = Fault { line, ..fault };
                     if fault.is_fatal || !self.skip_bad_rows {
                         parsed.fault = Some(fault);

@@ -1,6 +1,6 @@
 //! What a table looks like, from its first records.
 
-use super::fields::{Field, Marks, after_line_end, count_lines, field, skip_padding};
+use super::fields::{Field, Marks, after_line_end, count_lines, field, is_nothing, skip_padding};
 use super::number::{self, Number};
 use super::options::{CsvOptions, MISSING_MARKS};
 use super::parse::{MissingMarks, truth};
@@ -113,17 +113,22 @@ fn decimal_mark<'a>(
 
 /// Whether apostrophes quote: the sample has no quotes, and a column is in apostrophes throughout.
 fn uses_apostrophes(sample: &[u8], marks: Marks) -> bool {
-    let is_quoted = |content: &Vec<u8>| {
-        content.len() >= 2 && content.starts_with(b"'") && content.ends_with(b"'")
-    };
     if memchr::memchr(b'"', sample).is_some() || memchr::memchr(b'\'', sample).is_none() {
         return false;
     }
-    let plain = first_records(sample, Marks { quote: None, ..marks }, JUDGED_RECORDS);
-    // Delimiters inside the apostrophes shift the columns of a row, but not its first or last field.
-    plain.len() > 1
-        && (plain.iter().skip(1).all(|row| row.first().is_some_and(is_quoted))
-            || plain.iter().skip(1).all(|row| row.last().is_some_and(is_quoted)))
+    let mut always: Option<Vec<bool>> = None;
+    let mut n_records = 0;
+    let fits = each_record(sample, marks, |_, fields| {
+        n_records += 1;
+        if n_records > 1 {
+            let all = always.get_or_insert_with(|| vec![true; fields.len()]);
+            for (column, always) in all.iter_mut().enumerate() {
+                *always &= fields.get(column).is_some_and(|field| field.is_quoted);
+            }
+        }
+        n_records < JUDGED_RECORDS
+    });
+    fits && always.is_some_and(|all| all.contains(&true))
 }
 
 fn most_frequent(counts: impl Iterator<Item = usize>) -> Option<usize> {
@@ -184,12 +189,11 @@ pub(super) fn each_record(
         if at < sample.len() {
             at = after_line_end(sample, at);
         }
-        let is_blank = fields.len() == 1
-            && fields.first().is_some_and(|only| !only.is_quoted && only.content.is_empty());
-        if !is_blank && !visit(line, &fields) {
+        let record = sample.get(start..at).unwrap_or_default();
+        if !is_nothing(record, marks) && !visit(line, &fields) {
             return true;
         }
-        line += count_lines(sample.get(start..at).unwrap_or_default());
+        line += count_lines(record);
     }
     true
 }
