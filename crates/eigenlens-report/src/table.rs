@@ -62,8 +62,10 @@ impl Table {
         let mut columns: Vec<Vec<String>> =
             (0..self.columns.len()).map(|index| self.aligned(index)).collect();
         fit(&mut columns, &self.columns, width);
-        let widths: Vec<usize> =
-            columns.iter().map(|cells| cells.iter().map(|cell| cell.width()).max().unwrap_or(0)).collect();
+        let widths: Vec<usize> = columns
+            .iter()
+            .map(|cells| cells.iter().map(|cell| cell.width()).max().unwrap_or(0))
+            .collect();
         let mut text = String::new();
         if !self.caption.is_empty() {
             let caption = names::shorten(&self.caption, width.max(1) as f64, |t| t.width() as f64);
@@ -206,9 +208,9 @@ mod tests {
     fn points_line_up() {
         assert_eq!(
             table(80),
-            "feature                     variance (cm²)   share\n\
+            "feature                     variance (cm²)    share\n\
              petal length of the flower            12.5  72.8 %\n\
-             x                                      3    9.25 %\n\
+             x                                      3     9.25 %\n\
              y                                      n/a\n"
         );
     }
@@ -225,7 +227,10 @@ mod tests {
     fn wide_characters_take_two_columns() {
         let table = Table {
             columns: vec![Column::text("名前"), Column::number("n", "")],
-            rows: vec![vec!["中文字".to_owned(), "1".to_owned()], vec!["a".to_owned(), "22".to_owned()]],
+            rows: vec![
+                vec!["中文字".to_owned(), "1".to_owned()],
+                vec!["a".to_owned(), "22".to_owned()],
+            ],
             ..Table::default()
         };
         assert_eq!(table.to_text(80), "名前     n\n中文字   1\na       22\n");

@@ -1,9 +1,9 @@
 //! The pictures as users will see them.
 
 use eigenlens_report::{
-    Arrow, Biplot, ChoiceOfK, Chosen, Coloring, Component, CorrelationCircle, Ellipse, Error, Image,
-    ImageGrid, ImageRow, Limit, Line, LoadingBars, Loadings, LoadingsHeatMap, Mark, Monitoring,
-    Picture, Reference, Rule, Scores, Scree, Series, Tone,
+    Arrow, Biplot, ChoiceOfK, Chosen, Coloring, Component, CorrelationCircle, Ellipse, Error,
+    Image, ImageGrid, ImageRow, Limit, Line, LoadingBars, Loadings, LoadingsHeatMap, Mark,
+    Monitoring, Picture, Reference, Rule, Scores, Scree, Series, Tone,
 };
 
 use crate::numbers::{Data, Pca, Random, pca, read};
@@ -90,8 +90,9 @@ pub fn iris_scores() -> Scores {
         coloring: species(),
         ellipses: (0..3).map(|group| ellipse(group, &points[group * 50..][..50])).collect(),
         points,
-        caption: "Ellipses hold 95 % of a normal distribution with each group's mean and covariance."
-            .to_owned(),
+        caption:
+            "Ellipses hold 95 % of a normal distribution with each group's mean and covariance."
+                .to_owned(),
         ..Scores::default()
     }
 }

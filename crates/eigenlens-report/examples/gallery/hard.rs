@@ -126,7 +126,10 @@ fn many_features() -> Loadings {
     let features: Vec<String> =
         (0..1000).map(|index| format!("ENSG{index:011}_expression_level")).collect();
     let components = (0..4).map(|index| LoadingBars {
-        component: Component { name: format!("PC{}", index + 1), share: Some(0.3 / (index + 1) as f64) },
+        component: Component {
+            name: format!("PC{}", index + 1),
+            share: Some(0.3 / (index + 1) as f64),
+        },
         values: features.iter().map(|_| random.normal() * 0.03).collect(),
     });
     Loadings { components: components.collect(), features, ..Loadings::default() }
@@ -143,7 +146,8 @@ fn heat_map(d: usize, k: usize) -> LoadingsHeatMap {
             .map(|i| {
                 (0..k)
                     .map(|j| {
-                        let value = random.normal() * (-(((i * k / d) as f64 - j as f64) / 3.0).powi(2)).exp();
+                        let value = random.normal()
+                            * (-(((i * k / d) as f64 - j as f64) / 3.0).powi(2)).exp();
                         if value.abs() < 0.05 { 0.0 } else { value * 0.3 }
                     })
                     .collect()
@@ -158,7 +162,10 @@ fn crowded_circle() -> CorrelationCircle {
     let [x, y] = plane();
     let arrows = (0..60).map(|index| {
         let (angle, length) = (random.uniform() * 6.28, random.uniform().sqrt());
-        Arrow { name: format!("variable {index}"), tip: [angle.cos() * length, angle.sin() * length] }
+        Arrow {
+            name: format!("variable {index}"),
+            tip: [angle.cos() * length, angle.sin() * length],
+        }
     });
     CorrelationCircle { x, y, arrows: arrows.collect(), ..CorrelationCircle::default() }
 }
@@ -195,5 +202,11 @@ fn zero_scree() -> Scree {
 
 fn one_point() -> Scores {
     let [x, y] = plane();
-    Scores { x, y, points: vec![[3.0, -2.0]], names: vec!["the only one".to_owned()], ..Scores::default() }
+    Scores {
+        x,
+        y,
+        points: vec![[3.0, -2.0]],
+        names: vec!["the only one".to_owned()],
+        ..Scores::default()
+    }
 }

@@ -37,7 +37,8 @@ fn report(pictures: &[(String, Picture)]) -> Result<Report, Error> {
     });
     Ok(Report {
         title: "PCA of USArrests".to_owned(),
-        subtitle: "usarrests/data.csv, 50 samples and 4 features, scaled to unit variance".to_owned(),
+        subtitle: "usarrests/data.csv, 50 samples and 4 features, scaled to unit variance"
+            .to_owned(),
         summary: [
             ("Samples", "50"),
             ("Features", "4"),
@@ -59,7 +60,9 @@ fn report(pictures: &[(String, Picture)]) -> Result<Report, Error> {
             },
             Section { title: "Pictures".to_owned(), blocks: figures.collect() },
         ],
-        methods: vec!["Columns were centred and scaled; signs follow the largest entry.".to_owned()],
+        methods: vec![
+            "Columns were centred and scaled; signs follow the largest entry.".to_owned(),
+        ],
         footer: "eigenlens 0.1.0".to_owned(),
     })
 }

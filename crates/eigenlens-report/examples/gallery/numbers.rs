@@ -68,10 +68,8 @@ pub fn pca(rows: &[Vec<f64>], scale: bool) -> Pca {
             if scale { (sum / (n - 1.0)).sqrt() } else { 1.0 }
         })
         .collect();
-    let centred: Vec<Vec<f64>> = rows
-        .iter()
-        .map(|row| (0..d).map(|j| (row[j] - mean[j]) / spread[j]).collect())
-        .collect();
+    let centred: Vec<Vec<f64>> =
+        rows.iter().map(|row| (0..d).map(|j| (row[j] - mean[j]) / spread[j]).collect()).collect();
     let mut a: Vec<Vec<f64>> = (0..d)
         .map(|i| {
             (0..d).map(|j| centred.iter().map(|r| r[i] * r[j]).sum::<f64>() / (n - 1.0)).collect()

@@ -184,10 +184,7 @@ impl Canvas {
     pub fn rect(&mut self, rect: Rect, style: &Style) {
         let (x, y) = (px(rect.x), px(rect.y));
         let (w, h) = (px(rect.width.max(0.0)), px(rect.height.max(0.0)));
-        self.element(
-            format_args!("<rect x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\""),
-            style,
-        );
+        self.element(format_args!("<rect x=\"{x}\" y=\"{y}\" width=\"{w}\" height=\"{h}\""), style);
     }
 
     pub fn line(&mut self, from: Point, to: Point, style: &Style) {
@@ -208,10 +205,7 @@ impl Canvas {
     pub fn path_named(&mut self, data: &str, style: &Style, tooltip: &str) {
         push(&mut self.body, format_args!("<path d=\"{data}\" stroke-linejoin=\"round\""));
         style.write(&mut self.body);
-        push(
-            &mut self.body,
-            format_args!("><title>{}</title></path>\n", names::escape(tooltip)),
-        );
+        push(&mut self.body, format_args!("><title>{}</title></path>\n", names::escape(tooltip)));
     }
 
     pub fn polyline(&mut self, points: &[Point], style: &Style) {
@@ -235,7 +229,7 @@ impl Canvas {
     /// An embedded image, given as a data URI. A crisp one shows its pixels as squares.
     pub fn image(&mut self, rect: Rect, uri: &str, crisp: bool) {
         let [x, y, w, h] = [rect.x, rect.y, rect.width, rect.height].map(px);
-        let rendering = if crisp { " image-rendering=\"pixelated\"" } else { "" };
+        let rendering = if crisp { " image-rendering=\"optimizeSpeed\"" } else { "" };
         push(
             &mut self.body,
             format_args!(
@@ -263,11 +257,10 @@ impl Canvas {
     /// Closes the picture. The description is what a screen reader says.
     pub fn finish(self, height: f64, title: &str, description: &str) -> Picture {
         let (w, h) = (self.width.ceil(), height.ceil());
-        let label = names::escape(&names::shorten(
-            &format!("{title}. {description}"),
-            1000.0,
-            |text| text.chars().count() as f64,
-        ));
+        let label =
+            names::escape(&names::shorten(&format!("{title}. {description}"), 1000.0, |text| {
+                text.chars().count() as f64
+            }));
         let mut svg = String::with_capacity(self.body.len() + 500);
         push(
             &mut svg,

@@ -43,12 +43,7 @@ pub(crate) fn radius(count: usize) -> f64 {
     }
 }
 
-fn paint(
-    canvas: &mut Canvas,
-    area: Rect,
-    points: &[Point],
-    marker: impl Fn(usize) -> Marker,
-) {
+fn paint(canvas: &mut Canvas, area: Rect, points: &[Point], marker: impl Fn(usize) -> Marker) {
     let count = points.len() as f64;
     let size = |length: f64| (length * RESOLUTION).ceil().max(1.0) as usize;
     let mut pixels = Pixels::new(size(area.width), size(area.height));
@@ -59,6 +54,7 @@ fn paint(
         let at = [(x - area.x) * RESOLUTION, (y - area.y) * RESOLUTION];
         pixels.disc(at, radius, marker(index).color, opacity);
     }
+    pixels.round();
     if let Some(uri) = pixels.data_uri() {
         let width = size(area.width) as f64 / RESOLUTION;
         let height = size(area.height) as f64 / RESOLUTION;

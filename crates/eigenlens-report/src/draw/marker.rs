@@ -94,19 +94,17 @@ impl Shape {
                 let (left, top, size) = (px(x - r), px(y), px(r));
                 let across = px(2.0 * r);
                 let back = px(-2.0 * r);
-                format!("M{left} {top}a{size} {size} 0 1 0 {across} 0a{size} {size} 0 1 0 {back} 0Z")
+                format!(
+                    "M{left} {top}a{size} {size} 0 1 0 {across} 0a{size} {size} 0 1 0 {back} 0Z"
+                )
             }
             Shape::Triangle => around(&[(0.0, -1.3), (1.18, 0.8), (-1.18, 0.8)]),
             Shape::Down => around(&[(0.0, 1.3), (1.18, -0.8), (-1.18, -0.8)]),
             Shape::Square => around(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]),
             Shape::Diamond => around(&[(0.0, -1.35), (1.15, 0.0), (0.0, 1.35), (-1.15, 0.0)]),
-            Shape::Pentagon => around(&[
-                (0.0, -1.15),
-                (1.09, -0.36),
-                (0.68, 0.93),
-                (-0.68, 0.93),
-                (-1.09, -0.36),
-            ]),
+            Shape::Pentagon => {
+                around(&[(0.0, -1.15), (1.09, -0.36), (0.68, 0.93), (-0.68, 0.93), (-1.09, -0.36)])
+            }
             Shape::Plus => bars([(1.15, 0.0), (0.0, 1.15)]),
             Shape::Cross => bars([(0.9, 0.9), (0.9, -0.9)]),
         }

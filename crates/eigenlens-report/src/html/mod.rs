@@ -115,7 +115,9 @@ impl Report {
         if self.warnings.is_empty() {
             return;
         }
-        page.push_str("<section class=\"warnings\" aria-label=\"Warnings\">\n<h2>Warnings</h2>\n<ul>\n");
+        page.push_str(
+            "<section class=\"warnings\" aria-label=\"Warnings\">\n<h2>Warnings</h2>\n<ul>\n",
+        );
         for warning in &self.warnings {
             page.push_str(&format!("<li>{}</li>\n", escape(warning)));
         }

@@ -5,7 +5,7 @@ use crate::draw::canvas::{Canvas, Point, TextStyle};
 use crate::draw::labels::Placer;
 use crate::draw::number::{count, short};
 use crate::draw::scale::{Scale, nice_step};
-use crate::draw::{arrow, frame, theme};
+use crate::draw::{arrow, cloud, frame, theme};
 use crate::error::{Error, finite, length_or_empty, not_empty};
 use crate::picture::Picture;
 use crate::pictures::component::Component;
@@ -100,7 +100,7 @@ impl Biplot {
             return 1.0;
         }
         // Within reason of each other they are left alone.
-        if (0.5..=1.4).contains(&wanted) { 1.0 } else { nice_step(wanted * 0.75).0 }
+        if (0.5..=1.4).contains(&wanted) { 1.0 } else { nice_step(wanted).0 }
     }
 
     fn plot(&self, canvas: &Canvas, y: f64, tips: &[Point]) -> Plot {
@@ -130,13 +130,12 @@ impl Biplot {
             }
         }
         let style = TextStyle::new(theme::LABEL_SIZE).bold().halo();
+        let radius = cloud::radius(points.len());
         for point in points.iter().take(theme::VECTOR_POINTS) {
-            placer.block_point(*point, 1.0);
+            placer.block_point(*point, radius);
         }
-        for index in longest_first(&ends, origin) {
-            let outward = [ends[index][0] - origin[0], ends[index][1] - origin[1]];
-            let name = &self.arrows[index].name;
-            placer.label(canvas, ends[index], 5.0, Some(outward), name, &style);
+        for index in longest_first(&ends, origin).into_iter().take(NAMED_ARROWS) {
+            placer.label_tip(canvas, origin, ends[index], &self.arrows[index].name, &style);
         }
     }
 
@@ -150,6 +149,9 @@ impl Biplot {
         format!("Biplot: {}, {y} against {x}. {}", self.subtitle(), self.scaling)
     }
 }
+
+/// So many arrows are named, the longest ones; more names would hide what they name.
+pub(crate) const NAMED_ARROWS: usize = 30;
 
 /// Indices of arrows, the longest first.
 pub(crate) fn longest_first(ends: &[Point], origin: Point) -> Vec<usize> {
@@ -166,6 +168,11 @@ fn stretched(factor: f64) -> String {
     if factor == 1.0 {
         String::new()
     } else {
-        format!("Arrows are drawn {} times their length.", short(factor))
+        let factor = short(factor);
+        let factor = match factor.contains('.') {
+            true => factor.trim_end_matches('0').trim_end_matches('.'),
+            false => &factor,
+        };
+        format!("Arrows are drawn {factor} times their length.")
     }
 }

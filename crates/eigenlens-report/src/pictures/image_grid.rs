@@ -127,7 +127,9 @@ impl ImageGrid {
         let rows: Vec<String> = self
             .rows
             .iter()
-            .map(|row| format!("{} ({} images)", frame::or(&row.title, "row"), count(row.images.len())))
+            .map(|row| {
+                format!("{} ({} images)", frame::or(&row.title, "row"), count(row.images.len()))
+            })
             .collect();
         format!("Rows of images: {}.", rows.join(", "))
     }
@@ -175,7 +177,8 @@ fn shrunk(image: &Image) -> Grid {
 }
 
 fn paint(image: &Image, grid: &Grid) -> Pixels {
-    let fold = |start: f64, pick: fn(f64, f64) -> f64| image.pixels.iter().copied().fold(start, pick);
+    let fold =
+        |start: f64, pick: fn(f64, f64) -> f64| image.pixels.iter().copied().fold(start, pick);
     let (low, high) = (fold(f64::INFINITY, f64::min), fold(f64::NEG_INFINITY, f64::max));
     let largest = low.abs().max(high.abs());
     // Halves, because the range of the largest numbers is no number. A flat image is mid-grey.

@@ -39,7 +39,7 @@ pub struct Series {
     pub name: String,
     /// Its points, in the order in which they are joined.
     pub points: Vec<[f64; 2]>,
-    /// Lower and upper end of a band around each point, or empty.
+    /// Lower and upper end of a band around each point, or empty. Grey curves have no band.
     pub band: Vec<[f64; 2]>,
 }
 
@@ -71,7 +71,8 @@ impl Line {
         }
         plot.axes(&mut canvas);
         self.draw_marks(&mut canvas, &plot);
-        let height = frame::caption(&mut canvas, plot.area.bottom() + plot.x.below(), &self.caption);
+        let height =
+            frame::caption(&mut canvas, plot.area.bottom() + plot.x.below(), &self.caption);
         Ok(canvas.finish(height, title, &self.description()))
     }
 
@@ -155,7 +156,7 @@ impl Line {
 
 fn curve(canvas: &mut Canvas, plot: &Plot, series: &Series, index: usize) {
     let points: Vec<Point> = series.points.iter().map(|point| plot.point(*point)).collect();
-    if !series.band.is_empty() {
+    if !series.band.is_empty() && index < theme::LEGEND_GROUPS {
         let lower = series.points.iter().zip(&series.band);
         let upper = series.points.iter().zip(&series.band).rev();
         let rim: Vec<Point> = lower

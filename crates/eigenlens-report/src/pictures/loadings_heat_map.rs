@@ -45,11 +45,8 @@ impl LoadingsHeatMap {
         let mut canvas = Canvas::new(theme::WIDTH);
         let y = frame::header(&mut canvas, title, &self.subtitle());
         let y = self.legend(&mut canvas, y);
-        let bottom = if self.has_cells() {
-            self.cells(&mut canvas, y)
-        } else {
-            self.image(&mut canvas, y)
-        };
+        let bottom =
+            if self.has_cells() { self.cells(&mut canvas, y) } else { self.image(&mut canvas, y) };
         let height = frame::caption(&mut canvas, bottom, &self.caption);
         Ok(canvas.finish(height, title, &self.subtitle()))
     }
@@ -77,17 +74,14 @@ impl LoadingsHeatMap {
         let largest = self.largest();
         let scale = Scale::linear(-largest, largest);
         let name = frame::or(&self.value_label, "Loading");
-        let bottom =
+        let bar =
             legend::color_bar(canvas, theme::MARGIN, y, name, &scale, |t| diverging(2.0 * t - 1.0));
-        if self.values.iter().flatten().all(|value| *value != 0.0) {
-            return bottom + 4.0;
+        if self.values.iter().flatten().any(|value| *value == 0.0) {
+            let symbol = if self.has_cells() { Symbol::Dot } else { Symbol::Swatch(ZERO) };
+            let entry = Entry { symbol, text: "exactly zero".to_owned() };
+            legend::beside(canvas, &bar, entry);
         }
-        let symbol = if self.has_cells() { Symbol::Dot } else { Symbol::Swatch(ZERO) };
-        let entry = Entry { symbol, text: "exactly zero".to_owned() };
-        // Beside the bar of colours, on its line.
-        let x = theme::WIDTH - theme::MARGIN - 110.0;
-        legend::rows(canvas, x, y - 5.0, 110.0, &[entry]);
-        bottom + 4.0
+        bar.bottom + 4.0
     }
 
     fn cells(&self, canvas: &mut Canvas, y: f64) -> f64 {
@@ -96,7 +90,7 @@ impl LoadingsHeatMap {
         let room = widths.fold(0.0, f64::max) + 8.0;
         let k = self.components.len() as f64;
         let left = theme::MARGIN + room;
-        let width = ((theme::WIDTH - theme::MARGIN - left) / k).min(110.0);
+        let width = ((theme::WIDTH - theme::MARGIN - left) / k).min(150.0);
         let height = if self.features.len() <= 25 { 26.0 } else { 15.0 };
         let top = y + self.headings(canvas, left, y, width);
         let largest = self.largest();

@@ -132,7 +132,7 @@ impl Scores {
             let style = TextStyle::new(theme::LABEL_SIZE).bold().halo();
             for ellipse in &self.ellipses {
                 if let Some(name) = ellipse.group.and_then(|group| grouping.group_name(group)) {
-                    placer.label(canvas, plot.point(ellipse.center), 0.0, None, name, &style);
+                    placer.label_on(canvas, plot.point(ellipse.center), name, &style);
                 }
             }
         }
@@ -147,11 +147,16 @@ impl Scores {
     }
 
     fn description(&self) -> String {
-        format!("Scatter plot of {}: {} against {}.", self.subtitle(), self.y.label(), self.x.label())
+        format!(
+            "Scatter plot of {}: {} against {}.",
+            self.subtitle(),
+            self.y.label(),
+            self.x.label()
+        )
     }
 }
 
-/// Draws ellipses under the points, and the points.
+/// Draws ellipses and points.
 pub(crate) fn points_and_ellipses(
     canvas: &mut Canvas,
     plot: &Plot,
@@ -160,22 +165,30 @@ pub(crate) fn points_and_ellipses(
     ellipses: &[Ellipse],
     names: &[String],
 ) {
-    canvas.clipped(plot.area, |canvas| {
-        for ellipse in ellipses {
-            let group = ellipse.group.unwrap_or(0);
-            let color = grouping.group_marker(group).color;
+    let paths: Vec<(usize, String)> = ellipses
+        .iter()
+        .map(|ellipse| {
             let line: Vec<Point> = outline(ellipse).map(|point| plot.point(point)).collect();
-            let data = format!("{}Z", polyline(&line));
-            canvas.path(&data, &Style::fill(color).opacity(0.07));
-            canvas.path(&data, &Style::stroke(color, 1.4).dash(grouping.dash(group)));
-        }
-    });
+            (ellipse.group.unwrap_or(0), format!("{}Z", polyline(&line)))
+        })
+        .collect();
+    for (group, data) in &paths {
+        let color = grouping.group_marker(*group).color;
+        canvas.path(data, &Style::fill(color).opacity(0.07));
+    }
     let tooltip = |index: usize| {
         let parts = [names.get(index).map(String::as_str), grouping.name_of(index)];
         let text: Vec<&str> = parts.into_iter().flatten().collect();
         (!text.is_empty()).then(|| text.join(" · "))
     };
     cloud::draw(canvas, plot.area, points, |index| grouping.marker(index), tooltip);
+    // The outline lies on top: a dense cloud would hide it. There it is dark, on its own colour.
+    let painted = cloud::is_painted(points.len());
+    for (group, data) in &paths {
+        let color = grouping.group_marker(*group).color;
+        let color = if painted { color.mix(theme::INK, 0.6) } else { color };
+        canvas.path(data, &Style::stroke(color, 1.4).dash(grouping.dash(*group)));
+    }
 }
 
 /// Writes the names of points that have room, the outermost first; gives how many have none.
@@ -206,7 +219,7 @@ pub(crate) fn label_points(
     let mut left_out = order.len() - tried;
     for index in order.into_iter().take(tried) {
         let gap = radius + 3.0;
-        if !placer.label(canvas, points[index], gap, None, &names[index], &style) {
+        if !placer.label(canvas, points[index], gap, &names[index], &style) {
             left_out += 1;
         }
     }

@@ -57,7 +57,12 @@ pub fn scores(data: &Scores, options: &Options) -> String {
     }
     let (corner, dash) = if options.unicode { ("└", "─") } else { ("+", "-") };
     let _ = writeln!(text, "{:margin$}{corner}{}", "", dash.repeat(columns));
-    let _ = writeln!(text, "{:margin$} {}", "", across(&x.ticks(columns as f64 / 12.0), columns, options));
+    let _ = writeln!(
+        text,
+        "{:margin$} {}",
+        "",
+        across(&x.ticks(columns as f64 / 12.0), columns, options)
+    );
     let label = unit_label(&data.x.label(), x.unit());
     let label = options.name(&label, columns);
     let _ = writeln!(text, "{:margin$} {:>columns$}", "", label);
