@@ -11,7 +11,8 @@ use crate::picture::Picture;
 use crate::pictures::component::Component;
 use crate::pictures::grouping::Grouping;
 use crate::pictures::scores::{
-    Coloring, Ellipse, ellipse_numbers, label_points, left_out_note, outline, points_and_ellipses,
+    Coloring, Ellipse, ellipse_numbers, label_points, left_out_note, outline, plane_title,
+    points_and_ellipses,
 };
 
 /// Scores as points, features as arrows. Both axes have the same units, so that angles are true.
@@ -53,7 +54,7 @@ impl Biplot {
     pub fn draw(&self) -> Result<Picture, Error> {
         self.check()?;
         let grouping = Grouping::new(&self.coloring, self.points.len())?;
-        let default = format!("Biplot of {} and {}", self.x.name, self.y.name);
+        let default = plane_title("Biplot of", &self.x, &self.y, "Biplot");
         let title = frame::or(&self.title, &default);
         let mut canvas = Canvas::new(theme::WIDTH);
         let y = frame::header(&mut canvas, title, &self.subtitle());

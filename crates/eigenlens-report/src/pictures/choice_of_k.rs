@@ -8,7 +8,7 @@ use crate::draw::scale::{Scale, Tick};
 use crate::draw::{frame, theme};
 use crate::error::{Error, finite, not_empty};
 use crate::picture::Picture;
-use crate::pictures::scree::{bars, component_ticks};
+use crate::pictures::scree::{bars, component_ticks, mark_label};
 
 /// The rules side by side: a scree plot, and under it a dot per rule at the number it chooses.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +41,7 @@ pub struct Rule {
 const ROW: f64 = 24.0;
 const BARS: f64 = 190.0;
 const LONGEST: f64 = 190.0;
+const FARTHEST: usize = 1_000_000_000;
 
 impl ChoiceOfK {
     /// Draws the picture.
@@ -57,7 +58,7 @@ impl ChoiceOfK {
             ..plot.area
         };
         if let Some(chosen) = self.chosen {
-            mark(&mut canvas, &plot, rows, chosen);
+            mark(&mut canvas, &plot, rows, chosen.min(FARTHEST));
         }
         plot.horizontal_grid(&mut canvas);
         let shown = &self.heights[..self.shown().min(self.heights.len())];
@@ -76,7 +77,8 @@ impl ChoiceOfK {
     /// Components in the picture: all that a rule chose, and some more for the view.
     fn shown(&self) -> usize {
         let chosen = self.rules.iter().filter_map(|rule| rule.n_components).chain(self.chosen);
-        let most = chosen.max().unwrap_or(0);
+        // A number beyond all components that can be is drawn at the end of the axis.
+        let most = chosen.max().unwrap_or(0).min(FARTHEST);
         (most + most / 2 + 3).max(10).min(self.heights.len()).max(most).max(1)
     }
 
@@ -120,7 +122,7 @@ impl ChoiceOfK {
                 canvas.name([rows.x + 8.0, baseline], text, rows.width - 16.0, &notes);
                 continue;
             };
-            let x = plot.at_x(k as f64);
+            let x = plot.at_x(k.min(FARTHEST) as f64);
             canvas.line([rows.x, y], [(x - 6.0).max(rows.x), y], &Style::stroke(theme::MUTED, 1.0));
             let agrees = self.chosen.is_none_or(|chosen| chosen == k);
             let marker = if agrees {
@@ -181,6 +183,5 @@ fn mark(canvas: &mut Canvas, plot: &Plot, rows: Rect, chosen: usize) {
         height: rows.bottom() - plot.area.y,
     };
     canvas.rect(band, &Style::fill(theme::SKY).opacity(0.2));
-    let style = TextStyle::new(theme::LABEL_SIZE).bold().anchor(Anchor::Middle);
-    canvas.text([center, plot.area.y - 6.0], &format!("k = {chosen}"), &style);
+    mark_label(canvas, center, plot.area.y - 6.0, chosen);
 }

@@ -56,8 +56,7 @@ impl Line {
     /// Draws the picture.
     pub fn draw(&self) -> Result<Picture, Error> {
         self.check()?;
-        let default = format!("{} over {}", self.y_label, self.x_label);
-        let title = frame::or(&self.title, &default);
+        let title = frame::or(&self.title, frame::or(&self.y_label, "Curves"));
         let mut canvas = Canvas::new(theme::WIDTH);
         let y = frame::header(&mut canvas, title, &self.subtitle);
         let width = theme::WIDTH - 2.0 * theme::MARGIN;

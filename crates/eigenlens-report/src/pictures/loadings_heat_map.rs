@@ -195,9 +195,9 @@ fn cell(canvas: &mut Canvas, rect: Rect, value: f64, largest: f64) {
     let ink = if color.is_light() { theme::INK } else { theme::PAPER };
     let style = TextStyle::new(theme::POINT_LABEL_SIZE).color(ink).anchor(Anchor::Middle);
     let at = [middle[0], middle[1] + style.middle()];
-    let text = decimal(value, 2);
-    if largest < 1000.0 && largest >= 0.01 && style.width("−0.00") + 6.0 < rect.width {
-        canvas.text(at, &text, &style);
+    let fits = style.width(&decimal(-largest, 2)) + 6.0 < rect.width;
+    if fits && (0.01..1000.0).contains(&largest) {
+        canvas.text(at, &decimal(value, 2), &style);
     } else if value < 0.0 && rect.width > 9.0 {
         canvas.text(at, "−", &style);
     }

@@ -79,7 +79,7 @@ impl Scores {
     pub fn draw(&self) -> Result<Picture, Error> {
         self.check()?;
         let grouping = Grouping::new(&self.coloring, self.points.len())?;
-        let default = format!("Scores on {} and {}", self.x.name, self.y.name);
+        let default = plane_title("Scores on", &self.x, &self.y, "Scores");
         let title = frame::or(&self.title, &default);
         let mut canvas = Canvas::new(theme::WIDTH);
         let y = frame::header(&mut canvas, title, &self.subtitle());
@@ -154,6 +154,14 @@ impl Scores {
             self.x.label()
         )
     }
+}
+
+/// What a picture of two components is called; `plain` where they have no names.
+pub(crate) fn plane_title(of: &str, x: &Component, y: &Component, plain: &str) -> String {
+    if x.name.is_empty() || y.name.is_empty() {
+        return plain.to_owned();
+    }
+    format!("{of} {} and {}", x.name, y.name)
 }
 
 /// Draws ellipses and points.

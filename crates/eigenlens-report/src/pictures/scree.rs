@@ -273,8 +273,15 @@ fn mark(canvas: &mut Canvas, plot: &Plot, kept: usize, of: usize) {
     let x = plot.at_x(kept.min(of) as f64 + 0.5);
     let style = Style::stroke(theme::INK, 1.2).dash("4 3");
     canvas.line([x, plot.area.y - 4.0], [x, plot.area.bottom()], &style);
-    let label = TextStyle::new(theme::LABEL_SIZE).bold().anchor(Anchor::Middle);
-    canvas.text([x, plot.area.y - 9.0], &format!("k = {kept}"), &label);
+    mark_label(canvas, x, plot.area.y - 9.0, kept);
+}
+
+/// The number over its mark, as far inside as it has to be.
+pub(crate) fn mark_label(canvas: &mut Canvas, x: f64, y: f64, kept: usize) {
+    let style = TextStyle::new(theme::LABEL_SIZE).bold().anchor(Anchor::Middle);
+    let text = format!("k = {kept}");
+    let room = theme::MARGIN + style.width(&text) / 2.0;
+    canvas.text([x.clamp(room, canvas.width - room), y], &text, &style);
 }
 
 /// Ticks at whole components.

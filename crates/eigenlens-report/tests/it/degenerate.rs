@@ -88,6 +88,17 @@ fn the_mark_of_k_stays_in_the_picture() {
     }
 }
 
+/// A rule may say anything.
+#[test]
+fn absurd_numbers_of_components_are_drawn_at_the_end() {
+    for n_components in [usize::MAX, 1 << 40, 10_000] {
+        let mut choice = samples::choice(&samples::ORDINARY);
+        choice.rules[0].n_components = Some(n_components);
+        choice.chosen = Some(n_components);
+        check_text_inside("choice", &choice.draw().expect("drawn"));
+    }
+}
+
 /// An empty default, but for one point, is enough for a picture.
 #[test]
 fn names_of_components_may_be_missing() {

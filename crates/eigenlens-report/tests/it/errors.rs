@@ -21,7 +21,7 @@ fn nothing_to_draw() {
 fn numbers_that_are_not() {
     let mut scree = samples::scree(&ORDINARY);
     scree.heights[2] = f64::INFINITY;
-    let error = scree.draw().err().expect("an error");
+    let error = scree.draw().expect_err("an error");
     assert_eq!(error, Error::NotFinite { what: "heights", index: 2, value: f64::INFINITY });
     assert_eq!(error.to_string(), "`heights` entry 2 is inf; only finite numbers can be drawn");
     let mut images = samples::images(&ORDINARY);

@@ -93,6 +93,13 @@ fn elements_are_nested() {
     }
 }
 
+/// A rule for the pictures that also met what is inside them would change them.
+#[test]
+fn style_reaches_only_whole_pictures() {
+    let page = report("name").to_html();
+    assert!(page.contains("figure > svg {") && !page.contains("figure svg"));
+}
+
 #[test]
 fn an_empty_report_is_a_page() {
     let page = Report::default().to_html();

@@ -123,8 +123,9 @@ pub fn loadings(size: &Size<'_>) -> Loadings {
 }
 
 pub fn heat_map(size: &Size<'_>) -> LoadingsHeatMap {
-    let value =
-        |i: usize, j: usize| if (i + j) % 4 == 0 { 0.0 } else { wave(i * 7 + j) * size.scale };
+    let value = |i: usize, j: usize| {
+        if (i + j).is_multiple_of(4) { 0.0 } else { wave(i * 7 + j) * size.scale }
+    };
     LoadingsHeatMap {
         title: size.name.to_owned(),
         features: names(size, size.features),

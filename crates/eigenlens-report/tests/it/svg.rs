@@ -13,20 +13,10 @@ pub fn tree(picture: &Picture) -> Tree {
     let mut fonts = fontdb::Database::new();
     for file in ["Inter-Regular", "Inter-SemiBold", "DejaVuSans-Subset"] {
         let path = format!("{}/fonts/{file}.ttf", env!("CARGO_MANIFEST_DIR"));
-        fonts.load_font_file_data(path);
+        fonts.load_font_data(std::fs::read(path).expect("a bundled font"));
     }
     let options = Options { fontdb: Arc::new(fonts), ..Options::default() };
     Tree::from_str(picture.svg(), &options).expect("the renderer understands the SVG")
-}
-
-trait LoadFile {
-    fn load_font_file_data(&mut self, path: String);
-}
-
-impl LoadFile for fontdb::Database {
-    fn load_font_file_data(&mut self, path: String) {
-        self.load_font_data(std::fs::read(path).expect("a bundled font"));
-    }
 }
 
 /// The boxes of all text of a picture, left, top, right, bottom.
