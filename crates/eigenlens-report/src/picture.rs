@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::tiny_skia::{Color, Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb};
 
 use crate::draw::font;
@@ -74,6 +74,8 @@ impl Picture {
             .map_err(|error| Error::Png { reason: error.to_string() })?;
         let mut pixmap = Pixmap::new(width as u32, height as u32)
             .ok_or(Error::TooManyPixels { width, height })?;
+        // Where the scale leaves half a pixel at the rim, it is paper too.
+        pixmap.fill(Color::WHITE);
         let transform = Transform::from_scale(scale as f32, scale as f32);
         resvg::render(&tree, transform, &mut pixmap.as_mut());
         pixmap.encode_png().map_err(|error| Error::Png { reason: error.to_string() })

@@ -208,9 +208,9 @@ mod tests {
     fn points_line_up() {
         assert_eq!(
             table(80),
-            "feature                     variance (cm²)   share\n\
+            "feature                     variance (cm²)    share\n\
              petal length of the flower            12.5  72.8 %\n\
-             x                                      3    9.25 %\n\
+             x                                      3     9.25 %\n\
              y                                      n/a\n"
         );
     }

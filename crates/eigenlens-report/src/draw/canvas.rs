@@ -229,7 +229,7 @@ impl Canvas {
     /// An embedded image, given as a data URI. A crisp one shows its pixels as squares.
     pub fn image(&mut self, rect: Rect, uri: &str, crisp: bool) {
         let [x, y, w, h] = [rect.x, rect.y, rect.width, rect.height].map(px);
-        let rendering = if crisp { " image-rendering=\"pixelated\"" } else { "" };
+        let rendering = if crisp { " image-rendering=\"optimizeSpeed\"" } else { "" };
         push(
             &mut self.body,
             format_args!(

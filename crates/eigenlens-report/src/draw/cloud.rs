@@ -54,6 +54,7 @@ fn paint(canvas: &mut Canvas, area: Rect, points: &[Point], marker: impl Fn(usiz
         let at = [(x - area.x) * RESOLUTION, (y - area.y) * RESOLUTION];
         pixels.disc(at, radius, marker(index).color, opacity);
     }
+    pixels.round();
     if let Some(uri) = pixels.data_uri() {
         let width = size(area.width) as f64 / RESOLUTION;
         let height = size(area.height) as f64 / RESOLUTION;

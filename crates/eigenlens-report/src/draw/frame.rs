@@ -75,16 +75,6 @@ pub(crate) fn equal_plot(
     x_axis: (Scale, &str),
     y_axis: (Scale, &str),
 ) -> Plot {
-    // The room for the vertical axis depends on its ticks, and those on the height.
-    let draft = plot(
-        canvas,
-        y,
-        theme::PLOT_HEIGHT,
-        (x_axis.0.clone(), x_axis.1),
-        (y_axis.0.clone(), y_axis.1),
-        0.0,
-    );
-    let width = draft.area.width;
     let wanted = y_axis.0.ratio_to(&x_axis.0);
     let ratio = wanted.clamp(0.45, 0.85);
     let (x_scale, y_scale) = if wanted > ratio {
@@ -93,15 +83,15 @@ pub(crate) fn equal_plot(
         let y_scale = y_axis.0.with_units_of(&x_axis.0, ratio);
         (x_axis.0, y_scale)
     };
-    let height = width * ratio;
-    let mut vertical = Axis::vertical(y_scale, y_axis.1, height);
-    let mut horizontal = Axis::horizontal(x_scale, x_axis.1, width);
-    // The same distance between ticks on both axes makes squares of the grid.
-    let spacing = 80.0;
-    vertical = Axis::new(vertical.scale, y_axis.1, height, spacing);
-    horizontal = Axis::new(horizontal.scale, x_axis.1, width, spacing);
-    let left = canvas.width - theme::MARGIN - width;
-    Plot { area: Rect { x: left, y, width, height }, x: horizontal, y: vertical }
+    // The same distance between ticks on both axes makes squares of the grid. Nine tenths of the
+    // width are about what the numbers at the vertical axis leave, near enough to choose its ticks.
+    const SPACING: f64 = 80.0;
+    let all = canvas.width - 2.0 * theme::MARGIN;
+    let vertical = Axis::new(y_scale, y_axis.1, all * ratio * 0.9, SPACING);
+    let width = all - vertical.side();
+    let horizontal = Axis::new(x_scale, x_axis.1, width, SPACING);
+    let area = Rect { x: canvas.width - theme::MARGIN - width, y, width, height: width * ratio };
+    Plot { area, x: horizontal, y: vertical }
 }
 
 fn lines(text: &str, width: f64, size: f64, weight: Weight, most: usize) -> Vec<String> {

@@ -28,14 +28,29 @@ const GAP: f64 = 18.0;
 const LONGEST: f64 = 220.0;
 const ROWS: usize = 4;
 
-/// Draws entries in rows from the left, and gives the y below them.
+/// A drawn bar of colours: where it ends.
+pub(crate) struct Bar {
+    pub bottom: f64,
+    right: f64,
+    middle: f64,
+}
+
+/// Draws entries in rows from the left, and gives the y below them. Several rows are set in columns
+/// if the entries are alike in length.
 pub(crate) fn rows(canvas: &mut Canvas, x: f64, y: f64, width: f64, entries: &[Entry]) -> f64 {
     let style = TextStyle::new(theme::LEGEND_SIZE);
+    let widths: Vec<f64> = entries
+        .iter()
+        .map(|entry| style.width(&style.shorten(&entry.text, LONGEST)) + SYMBOL)
+        .collect();
+    let widest = widths.iter().copied().fold(0.0, f64::max);
+    let total = widths.iter().map(|width| width + GAP).sum::<f64>() - GAP;
+    let in_columns = total > width && total > 0.75 * (widest + GAP) * entries.len() as f64;
     let (mut left, mut row) = (x, 0);
     let mut shown = 0;
-    for entry in entries {
-        let text = style.width(&style.shorten(&entry.text, LONGEST));
-        if left > x && left + SYMBOL + text > x + width {
+    for (entry, own) in entries.iter().zip(&widths) {
+        let own = if in_columns { widest } else { *own };
+        if left > x && left + own > x + width {
             (left, row) = (x, row + 1);
         }
         if row == ROWS {
@@ -44,7 +59,7 @@ pub(crate) fn rows(canvas: &mut Canvas, x: f64, y: f64, width: f64, entries: &[E
         let middle = y + row as f64 * ROW + ROW / 2.0;
         symbol(canvas, &entry.symbol, left, middle);
         canvas.name([left + SYMBOL, middle + style.middle()], &entry.text, LONGEST, &style);
-        left += SYMBOL + text + GAP;
+        left += own + GAP;
         shown += 1;
     }
     if shown == 0 {
@@ -59,7 +74,12 @@ pub(crate) fn rows(canvas: &mut Canvas, x: f64, y: f64, width: f64, entries: &[E
     bottom + 6.0
 }
 
-/// Draws a horizontal bar of a colour scale with its name and numbers; gives the y below it.
+/// Draws one entry beside a bar of colours.
+pub(crate) fn beside(canvas: &mut Canvas, bar: &Bar, entry: Entry) {
+    rows(canvas, bar.right + 28.0, bar.middle - ROW / 2.0, LONGEST, &[entry]);
+}
+
+/// Draws a horizontal bar of a colour scale with its name and numbers.
 pub(crate) fn color_bar(
     canvas: &mut Canvas,
     x: f64,
@@ -67,7 +87,7 @@ pub(crate) fn color_bar(
     name: &str,
     scale: &Scale,
     color: impl Fn(f64) -> Rgb,
-) -> f64 {
+) -> Bar {
     const LENGTH: f64 = 200.0;
     const THICK: f64 = 10.0;
     const STEPS: usize = 50;
@@ -91,7 +111,11 @@ pub(crate) fn color_bar(
         canvas.line([at, y + THICK], [at, y + THICK + 3.0], &Style::stroke(theme::AXIS, 1.0));
         canvas.text([at, y + THICK + 5.0 + theme::TICK_SIZE], &tick.text, &ticks);
     }
-    y + THICK + theme::TICK_SIZE + 16.0
+    Bar {
+        bottom: y + THICK + theme::TICK_SIZE + 16.0,
+        right: left + LENGTH,
+        middle: y + THICK / 2.0,
+    }
 }
 
 fn symbol(canvas: &mut Canvas, symbol: &Symbol, left: f64, middle: f64) {

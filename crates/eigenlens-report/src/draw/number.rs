@@ -49,6 +49,16 @@ pub(crate) fn short(value: f64) -> String {
     decimal(value, decimals)
 }
 
+/// A value with the decimals that suit the largest of its column, so that the points line up; a
+/// power of ten where that is extreme.
+pub(crate) fn in_column(value: f64, largest: f64) -> String {
+    let largest = largest.abs();
+    if !(1e-3..1e5).contains(&largest) {
+        return short(value);
+    }
+    decimal(value, (2 - largest.log10().floor() as i64).clamp(0, 5) as usize)
+}
+
 /// A share as a percentage: `72.8 %`.
 pub(crate) fn percent(share: f64) -> String {
     let value = share * 100.0;
@@ -80,7 +90,7 @@ pub(crate) fn count(value: usize) -> String {
     }
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
@@ -119,6 +129,8 @@ mod tests {
         ] {
             assert_eq!(short(value), text);
         }
+        assert_eq!(in_column(0.9898, 2.48), "0.99");
+        assert_eq!(in_column(-0.0213, -0.167), "−0.021");
         assert_eq!(percent(0.7277), "72.8 %");
         assert_eq!(percent(1.0), "100 %");
         assert_eq!(percent(1e-9), "< 0.1 %");

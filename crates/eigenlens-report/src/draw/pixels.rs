@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use resvg::tiny_skia::{ColorU8, Pixmap};
+use png::{BitDepth, ColorType, Compression, Encoder};
 
 use crate::draw::canvas::Point;
 use crate::draw::color::Rgb;
@@ -45,14 +45,35 @@ impl Pixels {
         }
     }
 
+    /// Rounds colour and coverage to 18 steps each. Among dots nobody sees it, and the file is half
+    /// as large.
+    pub fn round(&mut self) {
+        const STEP: f32 = 15.0;
+        for [r, g, b, a] in &mut self.data {
+            for color in [r, g, b] {
+                *color = (*color / STEP).round() * STEP;
+            }
+            *a = (*a * 255.0 / STEP).round() * STEP / 255.0;
+        }
+    }
+
     /// The image as a data URI; nothing for an image without pixels.
     pub fn data_uri(&self) -> Option<String> {
-        let mut pixmap = Pixmap::new(self.width as u32, self.height as u32)?;
-        for (out, [r, g, b, a]) in pixmap.pixels_mut().iter_mut().zip(&self.data) {
-            let byte = |value: &f32| value.round() as u8;
-            *out = ColorU8::from_rgba(byte(r), byte(g), byte(b), byte(&(a * 255.0))).premultiply();
+        if self.data.is_empty() {
+            return None;
         }
-        let png = pixmap.encode_png().ok()?;
+        let bytes: Vec<u8> = self
+            .data
+            .iter()
+            .flat_map(|[r, g, b, a]| [*r, *g, *b, a * 255.0])
+            .map(|value| value.round() as u8)
+            .collect();
+        let mut png = Vec::new();
+        let mut encoder = Encoder::new(&mut png, self.width as u32, self.height as u32);
+        encoder.set_color(ColorType::Rgba);
+        encoder.set_depth(BitDepth::Eight);
+        encoder.set_compression(Compression::Balanced);
+        encoder.write_header().ok()?.write_image_data(&bytes).ok()?;
         Some(format!("data:image/png;base64,{}", STANDARD.encode(png)))
     }
 

@@ -64,13 +64,13 @@ impl Scale {
         Scale { kind: Kind::Log, low: low - margin, high: high + margin, exponent: 0 }
     }
 
-    /// The same units per pixel as `other`, around the middle of this scale, on an axis that is
-    /// `ratio` times as long.
+    /// The same units per pixel as `other`, a scale at least as wide, around the middle of this one,
+    /// on an axis that is `ratio` times as long.
     pub fn with_units_of(&self, other: &Scale, ratio: f64) -> Scale {
-        let units = 10f64.powi(other.exponent - self.exponent);
-        let half = (other.high - other.low) * units * ratio / 2.0;
-        let middle = f64::midpoint(self.low, self.high);
-        Scale { low: middle - half, high: middle + half, ..self.clone() }
+        let half = (other.high - other.low) * ratio / 2.0;
+        let units = 10f64.powi(self.exponent - other.exponent);
+        let middle = f64::midpoint(self.low, self.high) * units;
+        Scale { low: middle - half, high: middle + half, ..other.clone() }
     }
 
     /// The length of this axis over that of another, both in values.
@@ -165,15 +165,15 @@ impl Scale {
     }
 }
 
-/// The smallest round step (1, 2, 2.5 or 5 times a power of ten) not below `raw`, and the decimals
+/// The round step (1, 2, 2.5 or 5 times a power of ten) nearest to `raw` by ratio, and the decimals
 /// its multiples need.
 pub(crate) fn nice_step(raw: f64) -> (f64, usize) {
     let exponent = raw.log10().floor();
     let power = 10f64.powf(exponent);
-    let (digit, extra) = [(1.0, 0), (2.0, 0), (2.5, 1), (5.0, 0), (10.0, -1)]
+    let away = |digit: f64| (digit * power / raw).ln().abs();
+    let (digit, extra) = [(2.0, 0), (2.5, 1), (5.0, 0), (10.0, -1)]
         .into_iter()
-        .find(|(digit, _)| digit * power >= raw * (1.0 - 1e-9))
-        .unwrap_or((10.0, -1));
+        .fold((1.0, 0), |best, next| if away(next.0) < away(best.0) { next } else { best });
     let decimals = (extra - exponent as i32).clamp(0, 14) as usize;
     (digit * power, decimals)
 }
@@ -267,5 +267,9 @@ mod tests {
         let y = Scale::linear(0.0, 1.0).with_units_of(&x, 0.5);
         assert!((y.ratio_to(&x) - 0.5).abs() < 1e-12);
         assert!((y.place(0.5) - 0.5).abs() < 1e-12);
+        let large = Scale::linear(-1e300, 3e300);
+        let small = Scale::linear(0.0, 1e-300).with_units_of(&large, 0.5);
+        assert!((small.place(1e-300) - 0.5).abs() < 1e-12);
+        assert!(!small.ticks(5.0).is_empty());
     }
 }

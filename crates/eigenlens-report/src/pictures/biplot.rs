@@ -5,13 +5,14 @@ use crate::draw::canvas::{Canvas, Point, TextStyle};
 use crate::draw::labels::Placer;
 use crate::draw::number::{count, short};
 use crate::draw::scale::{Scale, nice_step};
-use crate::draw::{arrow, frame, theme};
+use crate::draw::{arrow, cloud, frame, theme};
 use crate::error::{Error, finite, length_or_empty, not_empty};
 use crate::picture::Picture;
 use crate::pictures::component::Component;
 use crate::pictures::grouping::Grouping;
 use crate::pictures::scores::{
-    Coloring, Ellipse, ellipse_numbers, label_points, left_out_note, outline, points_and_ellipses,
+    Coloring, Ellipse, ellipse_numbers, label_points, left_out_note, outline, plane_title,
+    points_and_ellipses,
 };
 
 /// Scores as points, features as arrows. Both axes have the same units, so that angles are true.
@@ -53,7 +54,7 @@ impl Biplot {
     pub fn draw(&self) -> Result<Picture, Error> {
         self.check()?;
         let grouping = Grouping::new(&self.coloring, self.points.len())?;
-        let default = format!("Biplot of {} and {}", self.x.name, self.y.name);
+        let default = plane_title("Biplot of", &self.x, &self.y, "Biplot");
         let title = frame::or(&self.title, &default);
         let mut canvas = Canvas::new(theme::WIDTH);
         let y = frame::header(&mut canvas, title, &self.subtitle());
@@ -100,7 +101,7 @@ impl Biplot {
             return 1.0;
         }
         // Within reason of each other they are left alone.
-        if (0.5..=1.4).contains(&wanted) { 1.0 } else { nice_step(wanted * 0.75).0 }
+        if (0.5..=1.4).contains(&wanted) { 1.0 } else { nice_step(wanted).0 }
     }
 
     fn plot(&self, canvas: &Canvas, y: f64, tips: &[Point]) -> Plot {
@@ -130,13 +131,12 @@ impl Biplot {
             }
         }
         let style = TextStyle::new(theme::LABEL_SIZE).bold().halo();
+        let radius = cloud::radius(points.len());
         for point in points.iter().take(theme::VECTOR_POINTS) {
-            placer.block_point(*point, 1.0);
+            placer.block_point(*point, radius);
         }
-        for index in longest_first(&ends, origin) {
-            let outward = [ends[index][0] - origin[0], ends[index][1] - origin[1]];
-            let name = &self.arrows[index].name;
-            placer.label(canvas, ends[index], 5.0, Some(outward), name, &style);
+        for index in longest_first(&ends, origin).into_iter().take(NAMED_ARROWS) {
+            placer.label_tip(canvas, origin, ends[index], &self.arrows[index].name, &style);
         }
     }
 
@@ -150,6 +150,9 @@ impl Biplot {
         format!("Biplot: {}, {y} against {x}. {}", self.subtitle(), self.scaling)
     }
 }
+
+/// So many arrows are named, the longest ones; more names would hide what they name.
+pub(crate) const NAMED_ARROWS: usize = 30;
 
 /// Indices of arrows, the longest first.
 pub(crate) fn longest_first(ends: &[Point], origin: Point) -> Vec<usize> {
@@ -166,6 +169,11 @@ fn stretched(factor: f64) -> String {
     if factor == 1.0 {
         String::new()
     } else {
-        format!("Arrows are drawn {} times their length.", short(factor))
+        let factor = short(factor);
+        let factor = match factor.contains('.') {
+            true => factor.trim_end_matches('0').trim_end_matches('.'),
+            false => &factor,
+        };
+        format!("Arrows are drawn {factor} times their length.")
     }
 }

@@ -4,11 +4,11 @@ use crate::draw::axis::{Axis, Plot};
 use crate::draw::canvas::{Anchor, Canvas, Rect, Style, TextStyle};
 use crate::draw::marker::{Marker, Shape};
 use crate::draw::number::count;
-use crate::draw::scale::Scale;
+use crate::draw::scale::{Scale, Tick};
 use crate::draw::{frame, theme};
 use crate::error::{Error, finite, not_empty};
 use crate::picture::Picture;
-use crate::pictures::scree::{bars, component_ticks};
+use crate::pictures::scree::{bars, component_ticks, mark_label};
 
 /// The rules side by side: a scree plot, and under it a dot per rule at the number it chooses.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +41,7 @@ pub struct Rule {
 const ROW: f64 = 24.0;
 const BARS: f64 = 190.0;
 const LONGEST: f64 = 190.0;
+const FARTHEST: usize = 1_000_000_000;
 
 impl ChoiceOfK {
     /// Draws the picture.
@@ -50,14 +51,14 @@ impl ChoiceOfK {
         let title = frame::or(&self.title, "How many components");
         let mut canvas = Canvas::new(theme::WIDTH);
         let y = frame::header(&mut canvas, title, &self.subtitle());
-        let plot = self.plot(y);
+        let plot = self.plot(y + if self.chosen.is_some() { 18.0 } else { 0.0 });
         let rows = Rect {
             y: plot.area.bottom() + 14.0,
             height: self.rules.len() as f64 * ROW,
             ..plot.area
         };
         if let Some(chosen) = self.chosen {
-            mark(&mut canvas, &plot, rows, chosen);
+            mark(&mut canvas, &plot, rows, chosen.min(FARTHEST));
         }
         plot.horizontal_grid(&mut canvas);
         let shown = &self.heights[..self.shown().min(self.heights.len())];
@@ -76,7 +77,8 @@ impl ChoiceOfK {
     /// Components in the picture: all that a rule chose, and some more for the view.
     fn shown(&self) -> usize {
         let chosen = self.rules.iter().filter_map(|rule| rule.n_components).chain(self.chosen);
-        let most = chosen.max().unwrap_or(0);
+        // A number beyond all components that can be is drawn at the end of the axis.
+        let most = chosen.max().unwrap_or(0).min(FARTHEST);
         (most + most / 2 + 3).max(10).min(self.heights.len()).max(most).max(1)
     }
 
@@ -94,11 +96,16 @@ impl ChoiceOfK {
         let left = theme::MARGIN + (widest + 16.0).max(vertical.side());
         let width = theme::WIDTH - theme::MARGIN - left;
         // A rule may say 0, so the axis begins there.
-        let scale = Scale::linear(-0.5, shown as f64 + 0.6);
+        let before = (shown as f64 * 0.025).max(0.5);
+        let scale = Scale::linear(-before, shown as f64 + 0.6);
         let mut horizontal = Axis::horizontal(scale, "Number of components", width);
         let mut ticks = component_ticks(&horizontal, shown, width);
+        // Where not every number has its tick, 0 stands for 1.
+        if ticks.len() < shown {
+            ticks.remove(0);
+        }
         let zero = horizontal.scale.place(0.0);
-        ticks.insert(0, crate::draw::scale::Tick { place: zero, text: "0".to_owned() });
+        ticks.insert(0, Tick { place: zero, text: "0".to_owned() });
         horizontal.ticks = ticks;
         Plot { area: Rect { x: left, y, width, height: BARS }, x: horizontal, y: vertical }
     }
@@ -108,15 +115,15 @@ impl ChoiceOfK {
         let notes = TextStyle::new(theme::POINT_LABEL_SIZE).soft();
         for (index, rule) in self.rules.iter().enumerate() {
             let y = rows.y + (index as f64 + 0.5) * ROW;
-            canvas.line([rows.x, y], [rows.right(), y], &Style::stroke(theme::GRID, 1.0));
             canvas.name([rows.x - 10.0, y + names.middle()], &rule.name, LONGEST, &names);
             let Some(k) = rule.n_components else {
                 let text = frame::or(&rule.note, "no answer");
                 let baseline = y + notes.middle();
-                canvas.name([rows.x + 8.0, baseline], text, rows.width - 16.0, &notes.halo());
+                canvas.name([rows.x + 8.0, baseline], text, rows.width - 16.0, &notes);
                 continue;
             };
-            let x = plot.at_x(k as f64);
+            let x = plot.at_x(k.min(FARTHEST) as f64);
+            canvas.line([rows.x, y], [(x - 6.0).max(rows.x), y], &Style::stroke(theme::MUTED, 1.0));
             let agrees = self.chosen.is_none_or(|chosen| chosen == k);
             let marker = if agrees {
                 Marker { color: theme::BLUE, shape: Shape::Circle }
@@ -126,11 +133,11 @@ impl ChoiceOfK {
             marker.draw(canvas, [x, y], 5.5, None);
             let text = match rule.note.is_empty() {
                 true => count(k),
-                false => format!("{}  {}", count(k), rule.note),
+                false => format!("{} · {}", count(k), rule.note),
             };
             let room = rows.right() - x - 16.0;
             if notes.width(&text) <= room || room > x - rows.x {
-                canvas.name([x + 11.0, y + notes.middle()], &text, room, &notes.halo());
+                canvas.name([x + 11.0, y + notes.middle()], &text, room, &notes);
             } else {
                 let style = notes.halo().anchor(Anchor::End);
                 canvas.name([x - 11.0, y + notes.middle()], &text, x - rows.x - 14.0, &style);
@@ -168,14 +175,13 @@ impl ChoiceOfK {
 fn mark(canvas: &mut Canvas, plot: &Plot, rows: Rect, chosen: usize) {
     let (from, to) = (plot.at_x(chosen as f64 - 0.5), plot.at_x(chosen as f64 + 0.5));
     let center = f64::midpoint(from, to);
-    let width = (to - from).max(14.0);
+    let width = (to - from).max(4.0);
     let band = Rect {
         x: center - width / 2.0,
         y: plot.area.y,
         width,
         height: rows.bottom() - plot.area.y,
     };
-    canvas.rect(band, &Style::fill(theme::SKY).opacity(0.18));
-    let style = TextStyle::new(theme::LABEL_SIZE).bold().anchor(Anchor::Middle);
-    canvas.text([center, plot.area.y - 5.0], &format!("k = {chosen}"), &style);
+    canvas.rect(band, &Style::fill(theme::SKY).opacity(0.2));
+    mark_label(canvas, center, plot.area.y - 6.0, chosen);
 }

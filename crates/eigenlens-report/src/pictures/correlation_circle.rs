@@ -10,7 +10,7 @@ use crate::draw::scale::Scale;
 use crate::draw::{arrow, frame, theme};
 use crate::error::{Error, finite};
 use crate::picture::Picture;
-use crate::pictures::biplot::{Arrow, longest_first};
+use crate::pictures::biplot::{Arrow, NAMED_ARROWS, longest_first};
 use crate::pictures::component::Component;
 use crate::pictures::scores::left_out_note;
 
@@ -87,8 +87,9 @@ impl CorrelationCircle {
             canvas.line(origin, *end, &style);
             canvas.circle(*end, 2.5, &Style::fill(theme::VERMILLION).opacity(opacity));
         }
-        if !many {
-            for end in active.iter().chain(&passive) {
+        for end in active.iter().chain(&passive) {
+            placer.block_point(*end, 4.0);
+            if !many {
                 placer.block_line(origin, *end);
             }
         }
@@ -96,10 +97,10 @@ impl CorrelationCircle {
         let sets = [(&active, &self.arrows), (&passive, &self.supplementary)];
         for (ends, arrows) in sets {
             let style = TextStyle::new(theme::TICK_SIZE).halo();
-            for index in longest_first(ends, origin) {
-                let outward = [ends[index][0] - origin[0], ends[index][1] - origin[1]];
+            left_out += ends.len().saturating_sub(NAMED_ARROWS);
+            for index in longest_first(ends, origin).into_iter().take(NAMED_ARROWS) {
                 let name = &arrows[index].name;
-                if !placer.label(canvas, ends[index], 5.0, Some(outward), name, &style) {
+                if !placer.label_tip(canvas, origin, ends[index], name, &style) {
                     left_out += 1;
                 }
             }

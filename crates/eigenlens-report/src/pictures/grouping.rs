@@ -6,7 +6,7 @@ use crate::draw::legend::{self, Entry, Symbol};
 use crate::draw::marker::{Marker, Shape};
 use crate::draw::number::count;
 use crate::draw::scale::Scale;
-use crate::draw::theme;
+use crate::draw::{cloud, theme};
 use crate::error::{Error, below, length};
 use crate::pictures::scores::Coloring;
 
@@ -107,20 +107,21 @@ impl<'a> Grouping<'a> {
             }
             Grouping::Values { name, values, scale } => {
                 let missing = values.iter().filter(|value| !value.is_finite()).count();
-                let y = legend::color_bar(canvas, theme::MARGIN, y, name, scale, sequential);
-                if missing == 0 {
-                    return y;
+                let bar = legend::color_bar(canvas, theme::MARGIN, y, name, scale, sequential);
+                if missing > 0 {
+                    let marker = Marker { shape: Shape::Cross, ..Marker::other() };
+                    let text = format!("no value ({})", count(missing));
+                    let entry = Entry { symbol: Symbol::Marker(marker), text };
+                    legend::beside(canvas, &bar, entry);
                 }
-                let marker = Marker { shape: Shape::Cross, ..Marker::other() };
-                let text = format!("no value ({})", count(missing));
-                let entry = Entry { symbol: Symbol::Marker(marker), text };
-                legend::rows(canvas, theme::MARGIN, y - 8.0, width, &[entry]) + 4.0
+                bar.bottom
             }
         }
     }
 
     fn entries(&self) -> Vec<Entry> {
-        let Grouping::Groups { names, counts, places, .. } = self else { return Vec::new() };
+        let Grouping::Groups { names, of, counts, places } = self else { return Vec::new() };
+        let painted = cloud::is_painted(of.len());
         let mut groups: Vec<(usize, usize)> = places
             .iter()
             .enumerate()
@@ -130,7 +131,7 @@ impl<'a> Grouping<'a> {
         let mut entries: Vec<Entry> = groups
             .into_iter()
             .map(|(place, group)| Entry {
-                symbol: Symbol::Marker(Marker::of(place)),
+                symbol: Symbol::Marker(legend_marker(place, painted)),
                 text: with_count(&names[group], counts[group]),
             })
             .collect();
@@ -142,6 +143,12 @@ impl<'a> Grouping<'a> {
         }
         entries
     }
+}
+
+/// Points painted as dots have no shape, so the legend shows none.
+fn legend_marker(place: usize, painted: bool) -> Marker {
+    let marker = Marker::of(place);
+    if painted { Marker { shape: Shape::Circle, ..marker } } else { marker }
 }
 
 /// The count stays in sight when the name is long.

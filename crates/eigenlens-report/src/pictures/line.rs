@@ -39,7 +39,7 @@ pub struct Series {
     pub name: String,
     /// Its points, in the order in which they are joined.
     pub points: Vec<[f64; 2]>,
-    /// Lower and upper end of a band around each point, or empty.
+    /// Lower and upper end of a band around each point, or empty. Grey curves have no band.
     pub band: Vec<[f64; 2]>,
 }
 
@@ -56,8 +56,7 @@ impl Line {
     /// Draws the picture.
     pub fn draw(&self) -> Result<Picture, Error> {
         self.check()?;
-        let default = format!("{} over {}", self.y_label, self.x_label);
-        let title = frame::or(&self.title, &default);
+        let title = frame::or(&self.title, frame::or(&self.y_label, "Curves"));
         let mut canvas = Canvas::new(theme::WIDTH);
         let y = frame::header(&mut canvas, title, &self.subtitle);
         let width = theme::WIDTH - 2.0 * theme::MARGIN;
@@ -156,7 +155,7 @@ impl Line {
 
 fn curve(canvas: &mut Canvas, plot: &Plot, series: &Series, index: usize) {
     let points: Vec<Point> = series.points.iter().map(|point| plot.point(*point)).collect();
-    if !series.band.is_empty() {
+    if !series.band.is_empty() && index < theme::LEGEND_GROUPS {
         let lower = series.points.iter().zip(&series.band);
         let upper = series.points.iter().zip(&series.band).rev();
         let rim: Vec<Point> = lower

@@ -1,7 +1,7 @@
 //! The features that make a component.
 
 use crate::draw::canvas::{Anchor, Canvas, Rect, Style, TextStyle};
-use crate::draw::number::{count, short};
+use crate::draw::number::{count, in_column, short};
 use crate::draw::scale::Scale;
 use crate::draw::{frame, theme};
 use crate::error::{Error, finite, length, not_empty};
@@ -34,7 +34,13 @@ pub struct LoadingBars {
 
 const ROW: f64 = 22.0;
 const BAR: f64 = 14.0;
-const PANEL_GAP: f64 = 28.0;
+const PANEL_GAP: f64 = 32.0;
+/// Room for the numbers at the right of a panel, and the gaps around its bars.
+const NUMBERS: f64 = 66.0;
+/// Bars get at least this much room, or there are fewer panels side by side.
+const SHORTEST: f64 = 52.0;
+/// Longest name of a feature.
+const LONGEST: f64 = 175.0;
 
 impl Loadings {
     /// Draws the picture.
@@ -43,16 +49,18 @@ impl Loadings {
         let title = frame::or(&self.title, "Largest loadings per component");
         let mut canvas = Canvas::new(theme::WIDTH);
         let y = frame::header(&mut canvas, title, &self.subtitle());
-        let columns = self.components.len().min(if self.longest_name() > 120.0 { 2 } else { 3 });
-        let all = theme::WIDTH - 2.0 * theme::MARGIN;
-        let width = (all - PANEL_GAP * (columns - 1) as f64) / columns as f64;
+        let names = self.longest_name();
+        let columns = (1..=self.components.len().min(3))
+            .rev()
+            .find(|columns| panel_width(*columns) - names - NUMBERS >= SHORTEST)
+            .unwrap_or(1);
+        let width = panel_width(columns);
         let height = self.panel_height();
-        let scale = self.scale();
         for (index, bars) in self.components.iter().enumerate() {
             let (column, row) = (index % columns, index / columns);
             let x = theme::MARGIN + column as f64 * (width + PANEL_GAP);
             let area = Rect { x, y: y + row as f64 * (height + 18.0), width, height };
-            self.panel(&mut canvas, area, bars, &scale);
+            self.panel(&mut canvas, area, bars, names);
         }
         let rows = self.components.len().div_ceil(columns);
         let bottom = y + rows as f64 * (height + 18.0) - 18.0;
@@ -91,19 +99,21 @@ impl Loadings {
     }
 
     fn panel(&self, canvas: &mut Canvas, area: Rect, bars: &LoadingBars, scale: &Scale) {
+    fn panel(&self, canvas: &mut Canvas, area: Rect, bars: &LoadingBars, room: f64) {
         let heading = TextStyle::new(theme::LABEL_SIZE).bold();
         let text = bars.component.short_label();
         canvas.name([area.x, area.y + theme::LABEL_SIZE], &text, area.width, &heading);
         let names = TextStyle::new(theme::TICK_SIZE).anchor(Anchor::End);
-        let room = (self.longest_name() + 2.0).min(area.width * 0.42);
-        let value_room = 40.0;
-        // Numbers stand outside the bars, on the side the bar points to.
-        let left = area.x + room + 8.0 + value_room;
-        let width = area.right() - left - value_room;
+        let left = area.x + room + 8.0;
+        let width = area.width - room - NUMBERS;
+        let shown = largest_first(&bars.values, self.top());
+        let largest = shown.first().map_or(0.0, |index| bars.values[*index]);
+        let scale = Scale::bars(shown.iter().map(|index| bars.values[*index]));
         let place = |value: f64| left + scale.place(value) * width;
+        let numbers = TextStyle::new(theme::POINT_LABEL_SIZE).soft().anchor(Anchor::End);
         let zero = place(0.0);
         let top = area.y + theme::LABEL_SIZE + 10.0;
-        for (row, index) in largest_first(&bars.values, self.top()).into_iter().enumerate() {
+        for (row, index) in shown.into_iter().enumerate() {
             let value = bars.values[index];
             let y = top + row as f64 * ROW;
             let middle = y + ROW / 2.0;
@@ -122,6 +132,7 @@ impl Loadings {
                 if value < 0.0 { (end - 4.0, Anchor::End) } else { (end + 4.0, Anchor::Start) };
             let style = TextStyle::new(theme::POINT_LABEL_SIZE).soft().anchor(anchor);
             canvas.text([at, baseline], &short(value), &style);
+            canvas.text([area.right(), baseline], &in_column(value, largest), &numbers);
         }
         let bottom = top + self.top() as f64 * ROW;
         canvas.line([zero, top], [zero, bottom], &Style::stroke(theme::AXIS, 1.0));
@@ -142,16 +153,17 @@ impl Loadings {
         let style = TextStyle::new(theme::TICK_SIZE);
         let shown = self.components.iter().flat_map(|bars| largest_first(&bars.values, self.top()));
         shown
-            .map(|index| style.width(&style.shorten(&self.features[index], 200.0)))
+            .map(|index| style.width(&style.shorten(&self.features[index], LONGEST)))
             .fold(style.width("and 999 smaller"), f64::max)
+            + 1.0
     }
 
     fn subtitle(&self) -> String {
         let all = count(self.features.len());
         if self.top() < self.features.len() {
-            format!("The {} largest of {all} features, by absolute value", self.top())
+            format!("The {} largest of {all} features, each component to its own scale", self.top())
         } else {
-            format!("All {all} features, by absolute value")
+            format!("All {all} features, each component to its own scale")
         }
     }
 
@@ -167,6 +179,11 @@ impl Loadings {
             .collect();
         format!("Bars of loadings. The largest of each component: {}.", leading.join(", "))
     }
+}
+
+fn panel_width(columns: usize) -> f64 {
+    let all = theme::WIDTH - 2.0 * theme::MARGIN;
+    (all - PANEL_GAP * (columns - 1) as f64) / columns as f64
 }
 
 /// Indices of the largest numbers by absolute value, the largest first; the first of equals.

@@ -74,17 +74,14 @@ impl LoadingsHeatMap {
         let largest = self.largest();
         let scale = Scale::linear(-largest, largest);
         let name = frame::or(&self.value_label, "Loading");
-        let bottom =
+        let bar =
             legend::color_bar(canvas, theme::MARGIN, y, name, &scale, |t| diverging(2.0 * t - 1.0));
-        if self.values.iter().flatten().all(|value| *value != 0.0) {
-            return bottom + 4.0;
+        if self.values.iter().flatten().any(|value| *value == 0.0) {
+            let symbol = if self.has_cells() { Symbol::Dot } else { Symbol::Swatch(ZERO) };
+            let entry = Entry { symbol, text: "exactly zero".to_owned() };
+            legend::beside(canvas, &bar, entry);
         }
-        let symbol = if self.has_cells() { Symbol::Dot } else { Symbol::Swatch(ZERO) };
-        let entry = Entry { symbol, text: "exactly zero".to_owned() };
-        // Beside the bar of colours, on its line.
-        let x = theme::WIDTH - theme::MARGIN - 110.0;
-        legend::rows(canvas, x, y - 5.0, 110.0, &[entry]);
-        bottom + 4.0
+        bar.bottom + 4.0
     }
 
     fn cells(&self, canvas: &mut Canvas, y: f64) -> f64 {
@@ -93,7 +90,7 @@ impl LoadingsHeatMap {
         let room = widths.fold(0.0, f64::max) + 8.0;
         let k = self.components.len() as f64;
         let left = theme::MARGIN + room;
-        let width = ((theme::WIDTH - theme::MARGIN - left) / k).min(110.0);
+        let width = ((theme::WIDTH - theme::MARGIN - left) / k).min(150.0);
         let height = if self.features.len() <= 25 { 26.0 } else { 15.0 };
         let top = y + self.headings(canvas, left, y, width);
         let largest = self.largest();
@@ -198,9 +195,9 @@ fn cell(canvas: &mut Canvas, rect: Rect, value: f64, largest: f64) {
     let ink = if color.is_light() { theme::INK } else { theme::PAPER };
     let style = TextStyle::new(theme::POINT_LABEL_SIZE).color(ink).anchor(Anchor::Middle);
     let at = [middle[0], middle[1] + style.middle()];
-    let text = decimal(value, 2);
-    if largest < 1000.0 && largest >= 0.01 && style.width("−0.00") + 6.0 < rect.width {
-        canvas.text(at, &text, &style);
+    let fits = style.width(&decimal(-largest, 2)) + 6.0 < rect.width;
+    if fits && (0.01..1000.0).contains(&largest) {
+        canvas.text(at, &decimal(value, 2), &style);
     } else if value < 0.0 && rect.width > 9.0 {
         canvas.text(at, "−", &style);
     }

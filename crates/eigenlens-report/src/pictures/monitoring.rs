@@ -172,7 +172,7 @@ impl Monitoring {
         let tried = order.len().min(400);
         let mut left_out = order.len() - tried;
         for index in order.into_iter().take(tried) {
-            if !placer.label(canvas, points[index], 7.0, None, &self.names[index], &style) {
+            if !placer.label(canvas, points[index], 7.0, &self.names[index], &style) {
                 left_out += 1;
             }
         }

@@ -79,7 +79,7 @@ impl Scores {
     pub fn draw(&self) -> Result<Picture, Error> {
         self.check()?;
         let grouping = Grouping::new(&self.coloring, self.points.len())?;
-        let default = format!("Scores on {} and {}", self.x.name, self.y.name);
+        let default = plane_title("Scores on", &self.x, &self.y, "Scores");
         let title = frame::or(&self.title, &default);
         let mut canvas = Canvas::new(theme::WIDTH);
         let y = frame::header(&mut canvas, title, &self.subtitle());
@@ -132,7 +132,7 @@ impl Scores {
             let style = TextStyle::new(theme::LABEL_SIZE).bold().halo();
             for ellipse in &self.ellipses {
                 if let Some(name) = ellipse.group.and_then(|group| grouping.group_name(group)) {
-                    placer.label(canvas, plot.point(ellipse.center), 0.0, None, name, &style);
+                    placer.label_on(canvas, plot.point(ellipse.center), name, &style);
                 }
             }
         }
@@ -156,7 +156,15 @@ impl Scores {
     }
 }
 
-/// Draws ellipses under the points, and the points.
+/// What a picture of two components is called; `plain` where they have no names.
+pub(crate) fn plane_title(of: &str, x: &Component, y: &Component, plain: &str) -> String {
+    if x.name.is_empty() || y.name.is_empty() {
+        return plain.to_owned();
+    }
+    format!("{of} {} and {}", x.name, y.name)
+}
+
+/// Draws ellipses and points.
 pub(crate) fn points_and_ellipses(
     canvas: &mut Canvas,
     plot: &Plot,
@@ -165,22 +173,30 @@ pub(crate) fn points_and_ellipses(
     ellipses: &[Ellipse],
     names: &[String],
 ) {
-    canvas.clipped(plot.area, |canvas| {
-        for ellipse in ellipses {
-            let group = ellipse.group.unwrap_or(0);
-            let color = grouping.group_marker(group).color;
+    let paths: Vec<(usize, String)> = ellipses
+        .iter()
+        .map(|ellipse| {
             let line: Vec<Point> = outline(ellipse).map(|point| plot.point(point)).collect();
-            let data = format!("{}Z", polyline(&line));
-            canvas.path(&data, &Style::fill(color).opacity(0.07));
-            canvas.path(&data, &Style::stroke(color, 1.4).dash(grouping.dash(group)));
-        }
-    });
+            (ellipse.group.unwrap_or(0), format!("{}Z", polyline(&line)))
+        })
+        .collect();
+    for (group, data) in &paths {
+        let color = grouping.group_marker(*group).color;
+        canvas.path(data, &Style::fill(color).opacity(0.07));
+    }
     let tooltip = |index: usize| {
         let parts = [names.get(index).map(String::as_str), grouping.name_of(index)];
         let text: Vec<&str> = parts.into_iter().flatten().collect();
         (!text.is_empty()).then(|| text.join(" · "))
     };
     cloud::draw(canvas, plot.area, points, |index| grouping.marker(index), tooltip);
+    // The outline lies on top: a dense cloud would hide it. There it is dark, on its own colour.
+    let painted = cloud::is_painted(points.len());
+    for (group, data) in &paths {
+        let color = grouping.group_marker(*group).color;
+        let color = if painted { color.mix(theme::INK, 0.6) } else { color };
+        canvas.path(data, &Style::stroke(color, 1.4).dash(grouping.dash(*group)));
+    }
 }
 
 /// Writes the names of points that have room, the outermost first; gives how many have none.
@@ -211,7 +227,7 @@ pub(crate) fn label_points(
     let mut left_out = order.len() - tried;
     for index in order.into_iter().take(tried) {
         let gap = radius + 3.0;
-        if !placer.label(canvas, points[index], gap, None, &names[index], &style) {
+        if !placer.label(canvas, points[index], gap, &names[index], &style) {
             left_out += 1;
         }
     }

@@ -56,7 +56,8 @@ impl Scree {
         let mut canvas = Canvas::new(theme::WIDTH);
         let y = frame::header(&mut canvas, title, &self.subtitle());
         let width = theme::WIDTH - 2.0 * theme::MARGIN;
-        let y = legend::rows(&mut canvas, theme::MARGIN, y - 6.0, width, &self.legend()) + 8.0;
+        let y = legend::rows(&mut canvas, theme::MARGIN, y - 6.0, width, &self.legend());
+        let y = y + if self.chosen.is_some() { 22.0 } else { 8.0 };
         let plot = self.plot(&canvas, y);
         plot.horizontal_grid(&mut canvas);
         bars(&mut canvas, &plot, &self.heights, self.kept());
@@ -178,16 +179,22 @@ impl Scree {
         if slot < 9.0 {
             return;
         }
+        let style = TextStyle::new(theme::TICK_SIZE).color(theme::VERMILLION);
+        let style = style.anchor(Anchor::Middle);
+        if slot > style.width("99.9 %") + 12.0 {
+            for (point, share) in points.iter().zip(&self.cumulative) {
+                let text = percent(*share);
+                let half = style.width(&text) / 2.0 + 4.0;
+                let [x, y] = [point[0], point[1] - 9.0];
+                // On a plate of paper, because a bar or its error may be behind.
+                let plate = Rect { x: x - half, y: y - 11.5, width: 2.0 * half, height: 15.0 };
+                canvas.rect(plate, &Style::fill(theme::PAPER).opacity(0.9));
+                canvas.text([x, y], &text, &style);
+            }
+        }
         for point in &points {
             let style = Style::fill(theme::PAPER).outlined(theme::VERMILLION, 1.8);
             canvas.circle(*point, 3.2, &style);
-        }
-        let style = TextStyle::new(theme::TICK_SIZE).color(theme::VERMILLION).halo();
-        let style = style.anchor(Anchor::Middle);
-        if slot > style.width("99.9 %") + 8.0 {
-            for (point, share) in points.iter().zip(&self.cumulative) {
-                canvas.text([point[0], point[1] - 9.0], &percent(*share), &style);
-            }
         }
     }
 
@@ -262,15 +269,19 @@ pub(crate) fn bars(canvas: &mut Canvas, plot: &Plot, heights: &[f64], kept: usiz
 }
 
 /// A dashed line after the last component kept.
-pub(crate) fn mark(canvas: &mut Canvas, plot: &Plot, kept: usize, of: usize) {
+fn mark(canvas: &mut Canvas, plot: &Plot, kept: usize, of: usize) {
     let x = plot.at_x(kept.min(of) as f64 + 0.5);
     let style = Style::stroke(theme::INK, 1.2).dash("4 3");
     canvas.line([x, plot.area.y - 4.0], [x, plot.area.bottom()], &style);
-    let label = TextStyle::new(theme::LABEL_SIZE).bold().halo();
+    mark_label(canvas, x, plot.area.y - 9.0, kept);
+}
+
+/// The number over its mark, as far inside as it has to be.
+pub(crate) fn mark_label(canvas: &mut Canvas, x: f64, y: f64, kept: usize) {
+    let style = TextStyle::new(theme::LABEL_SIZE).bold().anchor(Anchor::Middle);
     let text = format!("k = {kept}");
-    let fits = x + 8.0 + label.width(&text) < plot.area.right();
-    let (at, anchor) = if fits { (x + 6.0, Anchor::Start) } else { (x - 6.0, Anchor::End) };
-    canvas.text([at, plot.area.y + 4.0], &text, &label.anchor(anchor));
+    let room = theme::MARGIN + style.width(&text) / 2.0;
+    canvas.text([x.clamp(room, canvas.width - room), y], &text, &style);
 }
 
 /// Ticks at whole components.

@@ -1,6 +1,6 @@
 //! A scree plot in lines of text.
 
-use crate::draw::number::{count, percent, short};
+use crate::draw::number::{count, in_column, percent};
 use crate::pictures::scree::Scree;
 use crate::text::Options;
 
@@ -11,15 +11,17 @@ const MOST: usize = 20;
 /// kept. Numbers that are not finite have no bar.
 pub fn scree(data: &Scree, options: &Options) -> String {
     let shown = data.heights.len().min(MOST);
-    let numbers: Vec<String> =
-        data.heights[..shown].iter().map(|height| options.ascii(&short(*height))).collect();
+    let largest = data.heights.iter().copied().filter(|h| h.is_finite()).fold(0.0, f64::max);
+    let numbers: Vec<String> = data.heights[..shown]
+        .iter()
+        .map(|height| options.ascii(&in_column(*height, largest)))
+        .collect();
     let number_width = widest(numbers.iter().map(String::as_str)).max("variance".len());
     let index_width = shown.to_string().len();
     let shares: Vec<String> = data.cumulative.iter().take(shown).map(|s| percent(*s)).collect();
     let share_width = widest(shares.iter().map(String::as_str)).max("total".len());
     let taken = index_width + 2 + number_width + 2 + 2 + share_width;
     let room = options.width.saturating_sub(taken).clamp(8, 60);
-    let largest = data.heights.iter().copied().filter(|h| h.is_finite()).fold(0.0, f64::max);
     let kept = data.chosen.as_ref().map(|chosen| chosen.n_components);
 
     let mut text = String::new();
@@ -99,7 +101,7 @@ mod tests {
     fn ascii_bars_are_as_long_as_their_numbers() {
         let text = scree(&data(), &Options { width: 40, unicode: false, color: false });
         let bars: Vec<usize> = text.lines().map(|line| line.matches('#').count()).collect();
-        assert_eq!(bars, [0, 20, 10, 0, 5, 0]);
+        assert_eq!(bars, [0, 19, 10, 0, 5, 0]);
         assert!(text.is_ascii() && text.lines().all(|line| line.len() <= 40), "{text}");
     }
 
