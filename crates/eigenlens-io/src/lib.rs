@@ -13,8 +13,9 @@ mod error;
 pub mod images;
 mod input;
 pub mod json;
-mod model_file;
 pub mod matrix_market;
+mod model_file;
+
 mod names;
 pub mod npy;
 pub mod parquet;

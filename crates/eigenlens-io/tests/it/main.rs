@@ -1,12 +1,11 @@
-//! Everything that goes in and out, tested from outside.
-
-mod model_file;
 //! Files in and out, as a user of the crate meets them.
+
 mod common;
 mod compressed;
 mod csv_bad;
 mod csv_good;
 mod fuzz;
+mod model_file;
 mod output;
 mod pipes;
 mod round_trip;

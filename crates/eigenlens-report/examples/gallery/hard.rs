@@ -161,7 +161,6 @@ fn crowded_circle() -> CorrelationCircle {
     let mut random = Random(19);
     let [x, y] = plane();
     let arrows = (0..60).map(|index| {
-        let (angle, length) = (random.uniform() * 6.28, random.uniform().sqrt());
         let (angle, length) = (random.uniform() * std::f64::consts::TAU, random.uniform().sqrt());
         Arrow {
             name: format!("variable {index}"),

@@ -66,34 +66,6 @@ impl Placer {
         style: &TextStyle,
     ) -> bool {
         let text = style.shorten(name, LONGEST);
-        let (width, height) = (style.width(&text) + 2.0, style.size + 1.0);
-        let mut places = [
-            [1.0, 0.0],
-            [-1.0, 0.0],
-            [0.0, -1.0],
-            [0.0, 1.0],
-            [0.8, -0.8],
-            [0.8, 0.8],
-            [-0.8, -0.8],
-            [-0.8, 0.8],
-        ];
-        if let Some([dx, dy]) = outward {
-            places.sort_by(|a, b| (b[0] * dx + b[1] * dy).total_cmp(&(a[0] * dx + a[1] * dy)));
-        }
-        for [dx, dy] in places {
-            let center = [
-                at[0] + dx * gap + dx.signum() * f64::from(dx != 0.0) * width / 2.0,
-                at[1] + dy * gap + dy.signum() * f64::from(dy != 0.0) * height / 2.0,
-            ];
-            let rect = around(center, width / 2.0, height / 2.0);
-            if self.area.contains(&rect) && self.is_free(&rect) {
-                self.block(rect);
-                let baseline = rect.center()[1] + style.middle();
-                canvas.name([rect.x + 1.0, baseline], name, LONGEST, style);
-                return true;
-            }
-        }
-        false
         let placed = [gap, gap + 7.0]
             .into_iter()
             .find_map(|gap| self.place(at, gap, &PLACES, text.clone(), style, false));

@@ -83,22 +83,6 @@ impl Loadings {
         top.min(self.features.len())
     }
 
-    /// The same for all panels, so that lengths compare; symmetric, so that zero is in one place.
-    fn scale(&self) -> Scale {
-        let values = self.components.iter().flat_map(|bars| &bars.values);
-        let largest = values.fold(0.0_f64, |largest, value| largest.max(value.abs()));
-        let signs = |negative: bool| {
-            self.components
-                .iter()
-                .flat_map(|b| &b.values)
-                .any(|v| (*v < 0.0) == negative && *v != 0.0)
-        };
-        let low = if signs(true) { -largest } else { 0.0 };
-        let high = if signs(false) || largest == 0.0 { largest } else { 0.0 };
-        Scale::linear(low, if largest == 0.0 { 1.0 } else { high })
-    }
-
-    fn panel(&self, canvas: &mut Canvas, area: Rect, bars: &LoadingBars, scale: &Scale) {
     fn panel(&self, canvas: &mut Canvas, area: Rect, bars: &LoadingBars, room: f64) {
         let heading = TextStyle::new(theme::LABEL_SIZE).bold();
         let text = bars.component.short_label();
@@ -128,10 +112,6 @@ impl Loadings {
             };
             let color = if value < 0.0 { theme::VERMILLION } else { theme::BLUE };
             canvas.rect(rect, &Style::fill(color));
-            let (at, anchor) =
-                if value < 0.0 { (end - 4.0, Anchor::End) } else { (end + 4.0, Anchor::Start) };
-            let style = TextStyle::new(theme::POINT_LABEL_SIZE).soft().anchor(anchor);
-            canvas.text([at, baseline], &short(value), &style);
             canvas.text([area.right(), baseline], &in_column(value, largest), &numbers);
         }
         let bottom = top + self.top() as f64 * ROW;
