@@ -154,9 +154,32 @@ pub struct Reading {
     /// A further spelling of a missing value (repeatable).
     #[arg(long, value_name = "TEXT", help_heading = "Reading")]
     pub missing_mark: Vec<String>,
-    /// Leave out rows that do not fit, and count them.
+    /// Leave out rows (or images) that do not fit, and count them.
     #[arg(long, help_heading = "Reading")]
     pub skip_bad_rows: bool,
+    /// Size that all images of a folder get [default: the most frequent one].
+    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = parse_shape, help_heading = "Reading")]
+    pub size: Option<ImageShape>,
+    /// Array to take from an .npz file.
+    #[arg(long, value_name = "NAME", help_heading = "Reading")]
+    pub array: Option<String>,
+    /// Where the samples of a Matrix Market file are.
+    #[arg(long, value_name = "SIDE", help_heading = "Reading")]
+    pub samples: Option<Side>,
+    /// Names of the rows of a Matrix Market file, one per line [default: found beside it].
+    #[arg(long, value_name = "FILE", help_heading = "Reading")]
+    pub row_names: Option<PathBuf>,
+    /// Names of the columns of a Matrix Market file, one per line [default: found beside it].
+    #[arg(long, value_name = "FILE", help_heading = "Reading")]
+    pub column_names: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Side {
+    /// Each row is a sample.
+    Rows,
+    /// Each column is a sample.
+    Columns,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]

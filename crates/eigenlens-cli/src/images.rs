@@ -57,7 +57,7 @@ pub fn grid(
         title: "Mean and components".into(),
         images: std::iter::once(mean).chain(components).collect(),
     }];
-    if let Some(first) = first {
+    if let Some(first) = first.filter(|first| first.nrows() > 0) {
         let scores = model.transform(&Dataset::from(first))?;
         for (i, sample) in first.rows().into_iter().enumerate() {
             let same = tone(sample);

@@ -3,7 +3,7 @@
 use crate::arguments::{Common, Reading};
 use crate::describe::{component_names, feature_names};
 use crate::failure::Failure;
-use crate::input::{Input, Opened};
+use crate::input::{Input, Opened, Piece};
 use crate::methods::{AnyData, each};
 use crate::output::create;
 use crate::progress::Progress;
@@ -17,7 +17,7 @@ use eigenlens_report::{
     Arrow, Biplot, Coloring, Component, CorrelationCircle, Ellipse, Limit, LoadingBars, Loadings,
     LoadingsHeatMap, Monitoring, Picture, Scores,
 };
-use ndarray::Array2;
+use ndarray::{Array2, s};
 use std::path::{Path, PathBuf};
 
 /// Groups beyond this number colour nothing.
@@ -62,17 +62,17 @@ impl Samples {
         stored: &StoredModel,
     ) -> Result<Samples, eigenlens::Error> {
         let model = &stored.model;
-        let Some(numbers) = input.numbers() else {
+        let Some(rows) = input.piece() else {
             return Err(eigenlens::Error::Internal("the table is not in memory".into()));
         };
-        let weighted = match &stored.term_weights {
-            Some(weights) => Some(weights.apply(&terms::sparse(numbers)?)?),
-            None => None,
+        let weighted = match (&stored.term_weights, rows) {
+            (Some(weights), Piece::Dense(x)) => Some(weights.apply(&terms::sparse(x)?)?),
+            (Some(weights), Piece::Sparse(x)) => Some(weights.apply(x)?),
+            (None, _) => None,
         };
-        let data = match (&weighted, numbers) {
-            (Some(counts), _) => AnyData::F64(Dataset::sparse(counts)),
-            (None, Numbers::F32(x)) => AnyData::F32(Dataset::from(x)),
-            (None, Numbers::F64(x)) => AnyData::F64(Dataset::from(x)),
+        let data = match &weighted {
+            Some(counts) => AnyData::F64(Dataset::sparse(counts)),
+            None => rows.data(),
         };
         let scores = each!(&data, d => {
             model.transform(d).map(|z| z.mapv(|v| eigenlens::Scalar::to_f64(v)))
@@ -82,10 +82,10 @@ impl Samples {
         let q_limit = each!(&data, d => model.q_limit(d, CONFIDENCE)).ok().map(|limit| limit.q());
         let (t_squared, q) =
             diagnostics.map_or_else(Default::default, |d| (d.t_squared.to_vec(), d.q.to_vec()));
-        let shown = numbers.dim().0.min(6);
-        let first = match numbers {
-            Numbers::F32(x) => x.slice(ndarray::s![..shown, ..]).mapv(f64::from),
-            Numbers::F64(x) => x.slice(ndarray::s![..shown, ..]).to_owned(),
+        let first = match rows {
+            Piece::Dense(Numbers::F32(x)) => x.slice(s![..x.nrows().min(6), ..]).mapv(f64::from),
+            Piece::Dense(Numbers::F64(x)) => x.slice(s![..x.nrows().min(6), ..]).to_owned(),
+            Piece::Sparse(x) => Array2::zeros((0, x.n_columns())),
         };
         let labels = input.labels().to_vec();
         let color = labels.iter().position(colours);

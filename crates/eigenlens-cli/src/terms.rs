@@ -1,9 +1,11 @@
 //! Counts of terms: made sparse and weighted before a model sees them.
 
-use crate::methods::{AnyData, each_matrix};
-use eigenlens::{Csr, Dataset, Scalar, TermWeights};
+use crate::input::Piece;
+use crate::methods::each_matrix;
+use eigenlens::{Csr, Dataset, Scalar};
 use eigenlens_io::{Numbers, StoredModel};
 use ndarray::Array2;
+use std::borrow::Cow;
 
 /// The entries that are not 0.
 pub fn sparse(numbers: &Numbers) -> eigenlens::Result<Csr<f64>> {
@@ -28,23 +30,14 @@ fn sparse_of<T: Scalar>(x: &Array2<T>) -> eigenlens::Result<Csr<f64>> {
 }
 
 /// The scores of rows under a model, their counts weighted as in training.
-pub fn scores(stored: &StoredModel, numbers: &Numbers) -> eigenlens::Result<Numbers> {
-    if let Some(weights) = &stored.term_weights {
-        let counts = sparse(numbers)?;
-        return weighted_scores(stored, weights, &counts);
-    }
-    let data = match numbers {
-        Numbers::F32(x) => AnyData::F32(Dataset::from(x)),
-        Numbers::F64(x) => AnyData::F64(Dataset::from(x)),
+pub fn scores(stored: &StoredModel, rows: Piece) -> eigenlens::Result<Numbers> {
+    let Some(weights) = &stored.term_weights else {
+        return each_matrix!(&rows.data(), d => stored.model.transform(d));
     };
-    each_matrix!(&data, d => stored.model.transform(d))
-}
-
-fn weighted_scores(
-    stored: &StoredModel,
-    weights: &TermWeights,
-    counts: &Csr<f64>,
-) -> eigenlens::Result<Numbers> {
-    let weighted = weights.apply(counts)?;
+    let counts = match rows {
+        Piece::Dense(x) => Cow::Owned(sparse(x)?),
+        Piece::Sparse(x) => Cow::Borrowed(x),
+    };
+    let weighted = weights.apply(&counts)?;
     stored.model.transform(&Dataset::sparse(&weighted)).map(Numbers::F64)
 }

@@ -26,8 +26,9 @@ mod transpose;
 pub mod write;
 
 pub use error::{Error, Place, Result};
+pub use images::ImageShape;
 pub use input::{Compression, ExpansionLimit, Input, InputReader};
-pub use model_file::{ImageShape, Origin, OriginColumn, StoredModel};
+pub use model_file::{Origin, OriginColumn, StoredModel};
 pub use source::{
     Block, BlockReader, Column, Kind, Labels, Location, Note, Numbers, Source, Wanted,
 };

@@ -1,6 +1,7 @@
 //! What every table format offers.
 
 use crate::error::{Place, Result};
+use crate::images::ImageShape;
 use ndarray::Array2;
 use std::path::PathBuf;
 
@@ -31,6 +32,11 @@ pub trait Source: Send + Sync {
     /// Bytes to read and bytes read so far are counted in this unit (compressed size, for files
     /// that are compressed); 0 when unknown.
     fn n_bytes(&self) -> u64;
+
+    /// The size of the images, where samples are images and features all their pixels in order.
+    fn image_shape(&self) -> Option<ImageShape> {
+        None
+    }
 
     /// Where the row with this index (from 0) of a reading of these columns is in the files: its
     /// line, where the format has lines. May read the files again, so only for messages.

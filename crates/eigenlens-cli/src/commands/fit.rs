@@ -31,7 +31,7 @@ pub fn run(asked: &arguments::Fit, common: &Common, talk: &Talk) -> Result<(), F
     let tell = |done, total| progress.at(done, total);
     let input = opened.load(memory.table, &progress, &tell, talk)?;
     let (n, _) = opened.n_samples();
-    let n = input.numbers().map(|numbers| numbers.dim().0).or(n);
+    let n = input.n_samples().or(n);
     wishes.components =
         method.wishes(&asked.wishes, n, opened.n_features(), Options::default()).components;
     wishes.options.memory = memory.all.map(|all| all.saturating_sub(input.bytes()));
@@ -40,7 +40,7 @@ pub fn run(asked: &arguments::Fit, common: &Common, talk: &Talk) -> Result<(), F
 
     let spinner = Progress::spinner(talk, "fitting");
     // Under a budget scores are made afterwards, block by block.
-    let want_scores = outputs.scores.is_some() && memory.all.is_none() && !input.is_streamed();
+    let want_scores = outputs.scores.is_some() && memory.all.is_none() && input.piece().is_some();
     let fitted = (method.fit)(&wishes, &data, want_scores).map_err(|e| opened.explain(e, 0))?;
     drop(spinner);
     let Fitted { model, scores } = fitted;
@@ -55,7 +55,7 @@ pub fn run(asked: &arguments::Fit, common: &Common, talk: &Talk) -> Result<(), F
             options: wishes.in_words(),
             columns: opened.origin_columns(),
             labels: opened.label_names(),
-            image: None,
+            image: opened.image_shape(),
         },
     };
     let written = outputs.write(&stored, scores, &input, &opened, talk)?;
@@ -134,6 +134,10 @@ fn in_memory_plan(
         options: Options { memory, ..wishes.options.clone() },
         ..*wishes
     };
+    if let Some(sparse) = opened.sparse() {
+        let data = AnyData::F64(Dataset::sparse(sparse));
+        return (method.plan)(&wishes, &data).map_err(|e| opened.explain(e, 0));
+    }
     // One number that stands for all of them: a plan looks at none.
     let (f32s, f64s) = ([0f32], [0f64]);
     let planned = if opened.is_f32() {
@@ -204,13 +208,12 @@ fn weigh(
     wishes: &Wishes,
 ) -> Result<Option<(TermWeights, Csr<f64>)>, Failure> {
     let Some(weighting) = wishes.weighting else { return Ok(None) };
-    let Some(numbers) = input.numbers() else {
+    let Some(counts) = input.counts()? else {
         return Err(Failure::usage(
             "weighting terms needs the table in memory, and it does not fit the budget",
             "use a larger `--memory`, or `--weighting none`",
         ));
     };
-    let counts = terms::sparse(numbers)?;
     let weights = TermWeights::fit(weighting, &counts).map_err(|e| opened.explain(e, 0))?;
     let weighted = weights.apply(&counts).map_err(|e| opened.explain(e, 0))?;
     Ok(Some((weights, weighted)))
@@ -353,9 +356,9 @@ pub fn write_scores(
     let names = component_names(&stored.model);
     table.begin(&opened.label_names(), &names, is_f32, opened.n_samples().0)?;
     let progress = Progress::bytes(talk, "scoring");
-    opened.for_each_block(&progress, |block, first| {
-        let scores = terms::scores(stored, &block.numbers).map_err(|e| opened.explain(e, first))?;
-        table.write(&block.labels, view(&scores))
+    opened.for_each_piece(&progress, |rows, labels, first| {
+        let scores = terms::scores(stored, rows).map_err(|e| opened.explain(e, first))?;
+        table.write(labels, view(&scores))
     })?;
     table.finish()
 }

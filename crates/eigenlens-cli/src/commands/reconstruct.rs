@@ -3,7 +3,7 @@
 use crate::arguments::{Common, Reconstruct};
 use crate::describe::{feature_names, number, percent, read_model};
 use crate::failure::Failure;
-use crate::input::Opened;
+use crate::input::{Opened, Piece};
 use crate::output::{TableOutput, print, view};
 use crate::progress::Progress;
 use crate::talk::Talk;
@@ -46,19 +46,24 @@ pub fn run(asked: &Reconstruct, common: &Common, talk: &Talk) -> Result<(), Fail
     }
     let mut loss = Loss::default();
     let progress = Progress::bytes(talk, "reconstructing");
-    opened.for_each_block(&progress, |block, first| {
-        let (back, samples) =
-            round_trip(model, &block.numbers).map_err(|e| opened.explain(e, first))?;
-        loss.add(first, &samples, &block.labels);
+    opened.for_each_piece(&progress, |piece, labels, first| {
+        let Piece::Dense(numbers) = piece else {
+            return Err(Failure::usage(
+                "a sparse matrix is not reconstructed: what comes back would not be sparse",
+                "use `eigenlens verify`, or a dense table",
+            ));
+        };
+        let (back, samples) = round_trip(model, numbers).map_err(|e| opened.explain(e, first))?;
+        loss.add(first, &samples, labels);
         if let Some(table) = &mut rows {
-            table.write(&block.labels, view(&back))?;
+            table.write(labels, view(&back))?;
         }
         if let Some(table) = &mut errors {
             let columns = Array2::from_shape_fn((samples.len(), 2), |(i, j)| match j {
                 0 => samples[i].error,
                 _ => samples[i].relative(),
             });
-            table.write(&block.labels, view(&Numbers::F64(columns)))?;
+            table.write(labels, view(&Numbers::F64(columns)))?;
         }
         Ok(())
     })?;

@@ -8,7 +8,6 @@ use crate::methods::{AnyData, each};
 use crate::output::print;
 use crate::progress::Progress;
 use crate::talk::Talk;
-use crate::terms;
 use eigenlens::{Dataset, Value, Verification};
 use eigenlens_io::json;
 
@@ -19,15 +18,17 @@ pub fn run(asked: &Verify, common: &Common, talk: &Talk) -> Result<(), Failure> 
     let tell = |done, total| progress.at(done, total);
     // Half of a budget for the table, where it fits; else it is streamed.
     let input = opened.load(common.memory.map(|m| m.0 / 2), &progress, &tell, talk)?;
-    let weighted = match (&stored.term_weights, input.numbers()) {
-        (Some(weights), Some(numbers)) => Some(weights.apply(&terms::sparse(numbers)?)?),
-        (Some(_), None) => {
-            return Err(Failure::usage(
-                "a model of weighted terms is verified with the table in memory only",
-                "use a larger `--memory`",
-            ));
-        }
-        (None, _) => None,
+    let weighted = match &stored.term_weights {
+        None => None,
+        Some(weights) => match input.counts()? {
+            Some(counts) => Some(weights.apply(&counts).map_err(|e| opened.explain(e, 0))?),
+            None => {
+                return Err(Failure::usage(
+                    "a model of weighted terms is verified with the table in memory only",
+                    "use a larger `--memory`",
+                ));
+            }
+        },
     };
     let data = match &weighted {
         Some(counts) => AnyData::F64(Dataset::sparse(counts)),

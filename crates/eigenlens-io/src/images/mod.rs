@@ -138,6 +138,10 @@ impl Source for ImageFolder {
     fn n_bytes(&self) -> u64 {
         self.n_bytes
     }
+
+    fn image_shape(&self) -> Option<ImageShape> {
+        Some(self.shape)
+    }
 }
 
 struct Reader<'a> {

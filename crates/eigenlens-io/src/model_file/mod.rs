@@ -12,6 +12,7 @@
 mod container;
 
 use crate::error::{Error, Place, Result};
+use crate::images::ImageShape;
 use crate::source::Kind;
 use container::Content;
 use eigenlens::model::parts::{Array, Numbers};
@@ -53,15 +54,6 @@ pub struct OriginColumn {
     pub name: String,
     /// What was in it: `float`, `integer`.
     pub kind: String,
-}
-
-/// The size of grayscale images whose pixels are features, row by row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ImageShape {
-    /// Pixels in a row.
-    pub width: usize,
-    /// Rows.
-    pub height: usize,
 }
 
 impl Kind {
