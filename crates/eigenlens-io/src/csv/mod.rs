@@ -12,6 +12,7 @@
 //! - Text is UTF-8; other encodings are recognised and refused.
 
 mod chunks;
+mod decimal;
 mod encoding;
 mod fields;
 mod number;
@@ -32,7 +33,7 @@ use parse::{Action, Layout, Parsed, shown};
 use reader::{CsvReader, Described};
 use sniff::{Dialect, Tally};
 use std::sync::Arc;
-use survey::{Sample, Survey};
+use survey::{SAMPLE_BYTES, Sample, Survey};
 
 /// A text table.
 pub struct CsvSource {
@@ -50,15 +51,26 @@ pub struct CsvSource {
 impl CsvSource {
     /// Looks at the first records of a file.
     pub fn open(input: Input, options: &CsvOptions) -> Result<Self> {
-        let sample = Sample::read(&input, options)?;
         let extension = input.path().with_extension("");
         let name = if input.compression().is_some() { extension.as_path() } else { input.path() };
         let prefers_tab = name
             .extension()
             .is_some_and(|e| e.eq_ignore_ascii_case("tsv") || e.eq_ignore_ascii_case("tab"));
-        let dialect = Dialect::sniff(&sample.bytes, options, prefers_tab);
-        let records = sample.whole_records(&input, &dialect)?;
-        let Some(survey) = Survey::of(records, &dialect, options) else {
+        let mut n = SAMPLE_BYTES;
+        let (sample, dialect, survey) = loop {
+            let sample = Sample::read(&input, n)?;
+            let dialect = Dialect::sniff(&sample.bytes, options, prefers_tab);
+            if let Some(records) = sample.whole_records(&input, &dialect, options)? {
+                let survey = Survey::of(records, &dialect, options);
+                // Names alone say nothing about the columns.
+                let n_records = survey.as_ref().map_or(0, |survey| survey.n_records);
+                if n_records > 1 || sample.is_whole || n >= options.max_row_bytes {
+                    break (sample, dialect, survey);
+                }
+            }
+            n *= 4;
+        };
+        let Some(survey) = survey else {
             return Err(content(&input, None, "there is nothing in this file"));
         };
         let is_whole = sample.is_whole;

@@ -43,7 +43,7 @@ impl Default for CsvOptions {
             skip_bad_rows: false,
             chunk_bytes: 1 << 20,
             max_field_bytes: 16 << 20,
-            max_row_bytes: 256 << 20,
+            max_row_bytes: 64 << 20,
         }
     }
 }

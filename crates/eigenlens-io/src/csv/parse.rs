@@ -263,7 +263,7 @@ impl Layout {
                 Ok((value, found.end))
             }
             Number::Overflow => Err(fault(format!("{} is too large for a number", shown(content)))),
-            Number::NotANumber => Err(fault(format!(
+            Number::Other => Err(fault(format!(
                 "{} is not a number, but this column has held numbers so far; \
                  if it is text, name it as a text column, \
                  if it stands for a missing value, add it to the missing-value marks",

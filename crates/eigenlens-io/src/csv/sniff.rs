@@ -1,6 +1,9 @@
 //! What a table looks like, from its first records.
 
-use super::fields::{Field, Marks, after_line_end, count_lines, field, is_nothing, skip_padding};
+use super::fields::{
+    Field, FieldFault, Marks, after_line_end, count_lines, field, find_field_end, is_nothing,
+    skip_padding,
+};
 use super::number::{self, Number};
 use super::options::{CsvOptions, MISSING_MARKS};
 use super::parse::{MissingMarks, truth};
@@ -80,7 +83,7 @@ impl Judged {
         let (mut numbers, mut values) = (0.0, 0.0);
         for content in rows.iter().flatten().filter(|content| !missing.contains(content)) {
             values += 1.0;
-            if number::parse(content, point) != Number::NotANumber {
+            if number::parse(content, point) != Number::Other {
                 numbers += 1.0;
             }
         }
@@ -101,7 +104,7 @@ fn decimal_mark<'a>(
     }
     let (mut with_comma, mut with_point) = (0, 0);
     for content in fields.filter(|content| !missing.contains(content)) {
-        let is_number = |point| number::parse(content, point) != Number::NotANumber;
+        let is_number = |point| number::parse(content, point) != Number::Other;
         match (is_number(b','), is_number(b'.')) {
             (true, false) => with_comma += 1,
             (false, true) => with_point += 1,
@@ -150,7 +153,8 @@ fn first_records(sample: &[u8], marks: Marks, at_most: usize) -> Vec<Vec<Vec<u8>
 }
 
 /// Calls `visit` with the line (from 0) and the fields of every record until it says no; `false`
-/// when quotes do not fit.
+/// when a quote is never closed. Records with text after a quote are passed over: reading them says
+/// what is wrong.
 pub(super) fn each_record(
     sample: &[u8],
     marks: Marks,
@@ -169,10 +173,19 @@ pub(super) fn each_record(
             continue;
         }
         fields.clear();
+        let mut is_broken = false;
         loop {
-            let Ok(found) = field(sample, at, sample.len(), marks) else { return false };
-            at = found.end;
-            fields.push(found);
+            match field(sample, at, sample.len(), marks) {
+                Ok(found) => {
+                    at = found.end;
+                    fields.push(found);
+                }
+                Err(FieldFault::TextAfterQuote(text)) => {
+                    at = find_field_end(sample, text, marks);
+                    is_broken = true;
+                }
+                Err(FieldFault::Unclosed(_)) => return false,
+            }
             if marks.is_blank() {
                 let next = skip_padding(sample, at, marks);
                 if next == sample.len() || matches!(sample.get(next), Some(b'\n' | b'\r')) {
@@ -190,7 +203,7 @@ pub(super) fn each_record(
             at = after_line_end(sample, at);
         }
         let record = sample.get(start..at).unwrap_or_default();
-        if !is_nothing(record, marks) && !visit(line, &fields) {
+        if !is_broken && !is_nothing(record, marks) && !visit(line, &fields) {
             return true;
         }
         line += count_lines(record);
@@ -223,8 +236,8 @@ impl Tally {
         match number::parse(content, dialect.point) {
             Number::Integer(_) | Number::Rounded(_) => self.integers += 1,
             Number::Float(_) | Number::Overflow => self.floats += 1,
-            Number::NotANumber if truth(content).is_some() => self.truths += 1,
-            Number::NotANumber => {
+            Number::Other if truth(content).is_some() => self.truths += 1,
+            Number::Other => {
                 self.texts += 1;
                 self.first_text.get_or_insert_with(|| (line, content.to_vec()));
             }
@@ -254,8 +267,7 @@ pub(super) fn judge_header(
     dialect: &Dialect,
 ) -> (bool, &'static str) {
     let is_text = |content: &Vec<u8>| {
-        !dialect.missing.contains(content)
-            && number::parse(content, dialect.point) == Number::NotANumber
+        !dialect.missing.contains(content) && number::parse(content, dialect.point) == Number::Other
     };
     if below.iter().all(|tally| *tally == Tally::default()) {
         return match first.iter().any(is_text) {

@@ -1,7 +1,7 @@
 //! The start of a file, and what it says about the rest.
 
 use super::chunks::BOM;
-use super::fields::{self, Splitter};
+use super::fields::{self, Splitter, is_nothing};
 use super::options::CsvOptions;
 use super::parse::shown;
 use super::sniff::{Dialect, Tally, each_record, judge_header};
@@ -17,33 +17,18 @@ pub(super) struct Sample {
     has_mark: bool,
     pub(super) is_whole: bool,
     stored: u64,
-    options: CsvOptions,
 }
 
 /// How much of a file is looked at to learn what it is.
-const SAMPLE_BYTES: usize = 1 << 20;
+pub(super) const SAMPLE_BYTES: usize = 1 << 20;
 
 impl Sample {
-    pub(super) fn read(input: &Input, options: &CsvOptions) -> Result<Self> {
+    /// The first `n` bytes.
+    pub(super) fn read(input: &Input, n: usize) -> Result<Self> {
         let mut reader = input.reader()?;
-        let mut bytes = Vec::new();
-        let mut target = SAMPLE_BYTES;
-        let is_whole = loop {
-            let start = bytes.len();
-            bytes.resize(target, 0);
-            let got = reader.fill(&mut bytes[start..])?;
-            bytes.truncate(start + got);
-            if bytes.len() < target {
-                break true;
-            }
-            // A row can be longer than the sample; only then more is needed.
-            if memchr::memchr2_iter(b'\n', b'\r', &bytes).nth(2).is_some()
-                || bytes.len() > options.max_row_bytes
-            {
-                break false;
-            }
-            target *= 2;
-        };
+        let mut bytes = vec![0; n];
+        let got = reader.fill(&mut bytes)?;
+        bytes.truncate(got);
         if let Some((line, what)) = encoding::complaint(&bytes) {
             return Err(content(input, Some(line), &what));
         }
@@ -51,27 +36,36 @@ impl Sample {
         if has_mark {
             bytes.drain(..BOM.len());
         }
-        let stored = reader.bytes_read();
-        Ok(Self { bytes, has_mark, is_whole, stored, options: options.clone() })
+        Ok(Self { bytes, has_mark, is_whole: got < n, stored: reader.bytes_read() })
     }
 
-    /// The records that are complete in the sample.
-    pub(super) fn whole_records(&self, input: &Input, dialect: &Dialect) -> Result<&[u8]> {
+    /// The records that are complete in the sample; `None` when there is none yet, and a longer
+    /// sample can tell.
+    pub(super) fn whole_records(
+        &self,
+        input: &Input,
+        dialect: &Dialect,
+        options: &CsvOptions,
+    ) -> Result<Option<&[u8]>> {
         let mut splitter = Splitter::new(dialect.marks);
         splitter.scan(&self.bytes, self.is_whole);
-        let end = if self.is_whole { self.bytes.len() } else { splitter.end() };
-        let unclosed = splitter.open().filter(|open| {
-            self.is_whole || (end == 0 && self.bytes.len() - open > self.options.max_field_bytes)
-        });
+        let n = self.bytes.len();
+        let end = if self.is_whole { n } else { splitter.end() };
+        let is_stuck = end == 0 || is_nothing(&self.bytes[..end], dialect.marks);
+        let unclosed = splitter
+            .open()
+            .filter(|open| self.is_whole || (is_stuck && n - open > options.max_field_bytes));
         if let Some(open) = unclosed {
             let line = fields::count_lines(&self.bytes[..open]);
             return Err(content(input, Some(line), "a quote opens here and is never closed"));
         }
-        if end == 0 && !self.is_whole {
-            let what = format!("no row ends within {} bytes", self.bytes.len());
-            return Err(content(input, None, &what));
+        if is_stuck && !self.is_whole && n >= options.max_row_bytes {
+            let line = fields::count_lines(&self.bytes[..end]);
+            let what = format!("no line end within {n} bytes: is this a text table?");
+            return Err(content(input, Some(line), &what));
         }
-        Ok(&self.bytes[..end])
+        let is_enough = self.is_whole || !is_stuck;
+        Ok(is_enough.then(|| &self.bytes[..end]))
     }
 
     pub(super) fn stored_bytes_per_row(&self, n_rows: usize) -> f64 {
@@ -81,6 +75,10 @@ impl Sample {
 
     pub(super) fn notes(&self, input: &Input, dialect: &Dialect) -> Vec<Note> {
         let mut notes = Vec::new();
+        if input.is_spooled() {
+            let found = format!("{} bytes, kept in an unnamed temporary file", input.n_bytes());
+            notes.push(note("input from a pipe", found));
+        }
         match input.compression() {
             Some(Compression::Gzip) => notes.push(note("compression", "gzip".into())),
             Some(Compression::Zstd) => notes.push(note("compression", "Zstandard".into())),
@@ -111,6 +109,7 @@ pub(super) struct Survey {
     pub(super) reason: &'static str,
     pub(super) names: Vec<String>,
     pub(super) tallies: Vec<Tally>,
+    pub(super) n_records: usize,
     pub(super) n_rows: usize,
     missing: Vec<BTreeMap<Vec<u8>, usize>>,
 }
@@ -140,6 +139,7 @@ impl Survey {
             true
         });
         let mut first = first?;
+        let n_records = n_rows + 1;
         // R writes a name less than there are columns when the first holds the names of the rows.
         let has_row_names = n_rows > 0 && n_wider == n_rows && options.header != Some(false);
         if has_row_names {
@@ -162,7 +162,7 @@ impl Survey {
             }
             (1..=first.len()).map(|number| format!("x{number}")).collect()
         };
-        Some(Self { has_header, reason, names, tallies, n_rows, missing })
+        Some(Self { has_header, reason, names, tallies, n_records, n_rows, missing })
     }
 
     pub(super) fn missing_note(&self) -> Option<Note> {

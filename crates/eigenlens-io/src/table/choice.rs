@@ -87,8 +87,8 @@ impl Table {
     /// used, with a warning.
     pub fn select(&self, choice: &ColumnChoice) -> Result<Selection> {
         let columns = self.columns();
-        let features = Chosen::of(&choice.features, columns)?;
-        let labels = Chosen::of(&choice.labels, columns)?;
+        let features = Chosen::of(&choice.features, columns, |_| true)?;
+        let labels = Chosen::of(&choice.labels, columns, |column| column.kind == Kind::Text)?;
         let mut fates = Vec::with_capacity(columns.len());
         for (index, column) in columns.iter().enumerate() {
             let (fate, reason) = judge(column, index, choice, &features, &labels)?;

@@ -16,12 +16,16 @@ pub(super) struct Chosen {
 
 impl Chosen {
     /// Applies the patterns one after the other: each adds columns, `!` before it takes them out.
-    /// A list that begins with a negation starts from all columns.
-    pub(super) fn of(patterns: &[String], columns: &[Column]) -> Result<Self> {
+    /// A list that begins with a negation starts from the columns that are `usual`.
+    pub(super) fn of(
+        patterns: &[String],
+        columns: &[Column],
+        usual: fn(&Column) -> bool,
+    ) -> Result<Self> {
         let starts_full = patterns.first().is_some_and(|pattern| pattern.starts_with('!'));
         let nothing = vec![false; columns.len()];
         let mut chosen = Self {
-            is_chosen: vec![starts_full; columns.len()],
+            is_chosen: columns.iter().map(|column| starts_full && usual(column)).collect(),
             is_named: nothing.clone(),
             is_excluded: nothing,
         };
@@ -156,7 +160,7 @@ mod tests {
             .map(|name| Column { name: String::from(*name), kind: Kind::Float })
             .collect();
         let patterns: Vec<String> = patterns.iter().map(|p| String::from(*p)).collect();
-        let chosen = Chosen::of(&patterns, &columns)?;
+        let chosen = Chosen::of(&patterns, &columns, |_| true)?;
         let names = names.iter().zip(chosen.is_chosen).filter(|(_, is)| *is).map(|(name, _)| *name);
         Ok(names.collect::<Vec<_>>().join(" "))
     }

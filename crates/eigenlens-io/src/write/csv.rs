@@ -47,33 +47,40 @@ impl CsvWriter {
     fn write_rows<T: Format>(&mut self, labels: &[Labels], numbers: ArrayView2<T>) -> Result<()> {
         let delimiter = self.style.delimiter;
         // Pieces are formatted side by side and written in their order, some at a time, so that
-        // memory stays small whatever the number of rows.
+        // memory stays small whatever the number of rows. While one group is written the next is
+        // formatted.
         let per_row = 24 * numbers.ncols().max(1) + 16 * labels.len();
         let piece = (PIECE_BYTES / per_row).max(1);
         let starts: Vec<usize> = (0..numbers.nrows()).step_by(piece).collect();
-        let mut texts = vec![Vec::new(); 2 * rayon::current_num_threads()];
-        for group in starts.chunks(texts.len()) {
-            texts.par_iter_mut().zip(group).for_each(|(text, &start)| {
-                text.clear();
-                let rows = start..(start + piece).min(numbers.nrows());
-                text.reserve(rows.len() * per_row);
-                for row in rows {
-                    for label in labels {
-                        push_text(text, label.get(row).unwrap_or_default(), delimiter);
-                        text.push(delimiter);
-                    }
-                    for &value in numbers.index_axis(Axis(0), row) {
-                        value.push_to(text);
-                        text.push(delimiter);
-                    }
-                    end_row(text);
+        let format_piece = |text: &mut Vec<u8>, start: usize| {
+            text.clear();
+            for row in start..(start + piece).min(numbers.nrows()) {
+                for label in labels {
+                    push_text(text, label.get(row).unwrap_or_default(), delimiter);
+                    text.push(delimiter);
                 }
-            });
-            for (text, _) in texts.iter().zip(group) {
-                self.output.put(text)?;
+                for &value in numbers.index_axis(Axis(0), row) {
+                    value.push_to(text);
+                    text.push(delimiter);
+                }
+                end_row(text);
             }
+        };
+        let n = 2 * rayon::current_num_threads();
+        let (mut ready, mut next) = (vec![Vec::new(); n], vec![Vec::new(); n]);
+        let mut n_ready = 0;
+        for group in starts.chunks(n) {
+            let output = &mut self.output;
+            let write = || ready[..n_ready].iter().try_for_each(|text| output.put(text));
+            let format = || {
+                let pieces = next.par_iter_mut().zip(group);
+                pieces.for_each(|(text, &start)| format_piece(text, start));
+            };
+            rayon::join(write, format).0?;
+            std::mem::swap(&mut ready, &mut next);
+            n_ready = group.len();
         }
-        Ok(())
+        ready[..n_ready].iter().try_for_each(|text| self.output.put(text))
     }
 }
 

@@ -86,7 +86,7 @@ fn what_expands_too_far_is_refused() {
             expansion: ExpansionLimit { always: 1 << 20, ratio },
             ..ReadOptions::default()
         };
-        let (_, _, what) = complaint(read_files(&[path.clone()], &limit(10)));
+        let (_, _, what) = complaint(read_files(std::slice::from_ref(&path), &limit(10)));
         assert!(what.contains("expand"), "{what}");
         assert_eq!(read_files(&[path], &limit(100_000)).expect("a table").rows.len(), 400_001);
     }

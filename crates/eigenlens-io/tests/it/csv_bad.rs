@@ -107,9 +107,25 @@ fn an_endless_field_or_row_ends_in_bounded_memory() {
     quoted.resize(8 << 20, b'z');
     let (line, _, what) = complaint(read_with(&quoted, limits.clone()));
     assert_eq!((line, what.contains("never closed")), (Some(4), true), "{what}");
+    let mut first = b"t,\"x\n".to_vec();
+    first.resize(8 << 20, b'\n');
+    let (line, _, what) = complaint(read_with(&first, limits.clone()));
+    assert_eq!((line, what.contains("never closed")), (Some(1), true), "{what}");
     let mut plain = b"t,x\na,1\nb,2\n".to_vec();
     plain.resize(8 << 20, b'z');
     assert_eq!(complaint(read_with(&plain, limits)).0, Some(4));
+}
+
+#[test]
+fn a_record_longer_than_the_sample_is_read() {
+    let long = "line\n".repeat(500_000);
+    let read = read(format!("t,x\n\"{long}\",1\nb,2\n")).expect("a table");
+    assert_eq!(read.values(), [[1.0], [2.0]]);
+    assert_eq!(read.labels[0][0], long);
+    let wide: Vec<String> = (0..300_000).map(|column| format!("{column}.5")).collect();
+    let read = crate::common::read(wide.join(",")).expect("a table");
+    assert_eq!(read.values()[0].len(), 300_000);
+    assert_eq!(read.values()[0][299_999], 299_999.5);
 }
 
 #[test]
@@ -118,8 +134,8 @@ fn a_file_that_is_not_there_or_changes_is_an_error() {
     let missing = read_files(&[scratch.path("no.csv")], &options(CsvOptions::default()));
     assert!(matches!(missing, Err(Error::Open { .. })), "{missing:?}");
     let path = scratch.file("t.csv", "a,b\n1,2\n3,4\n");
-    let table =
-        eigenlens_io::open(&[path.clone()], &options(CsvOptions::default())).expect("a table");
+    let table = eigenlens_io::open(std::slice::from_ref(&path), &options(CsvOptions::default()))
+        .expect("a table");
     let selection = table.select(&Default::default()).expect("columns");
     scratch.file("t.csv", "a,b\n1,2\n3,4\n5,6\n");
     let (_, _, what) = complaint(table.load(&selection, None, None).map(|_| ()));

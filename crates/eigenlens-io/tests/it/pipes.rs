@@ -84,7 +84,7 @@ fn a_named_pipe_can_be_read_and_read_again() {
     assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
     std::thread::scope(|threads| {
         threads.spawn(|| std::fs::write(&pipe, "a,b\n1,2\n3,4\n").expect("a reader"));
-        let read = read_files(&[pipe.clone()], &options(CsvOptions::default()));
+        let read = read_files(std::slice::from_ref(&pipe), &options(CsvOptions::default()));
         assert_eq!(read.expect("a table").values(), [[1.0, 2.0], [3.0, 4.0]]);
     });
 }

@@ -41,6 +41,8 @@ fn every_column_has_a_fate_and_a_reason() {
         kinds(fates(&["x", "!town"], &[])),
         [Skipped, Skipped, Feature, Skipped, Skipped, Skipped]
     );
+    let labels = kinds(fates(&[], &["!town", "year"]));
+    assert_eq!(labels, [Feature, Skipped, Feature, Feature, Label, Skipped]);
     for (features, labels) in [(&["town"][..], &[][..]), (&["nope"], &[]), (&["x"], &["x"])] {
         let result = table.select(&choice(features, labels));
         assert!(matches!(result, Err(Error::Usage { .. })), "{result:?}");
