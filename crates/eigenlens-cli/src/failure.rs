@@ -177,7 +177,7 @@ fn hint_words(hint: &Hint) -> String {
     match hint {
         Hint::Set { option: "memory", value } => {
             let bytes = value.parse().unwrap_or(u64::MAX);
-            format!("use `--memory {}`, and the size of the table besides", Bytes(bytes))
+            format!("use `--memory {}`", Bytes(bytes))
         }
         Hint::Set { option, value } => {
             let flag = match *option {

@@ -75,7 +75,7 @@ impl Samples {
             None => rows.data(),
         };
         let scores = each!(&data, d => {
-            model.transform(d).map(|z| z.mapv(|v| eigenlens::Scalar::to_f64(v)))
+            model.transform(d).map(|z| z.mapv(eigenlens::Scalar::to_f64))
         })?;
         // T² and Q are not defined for every model: their picture then is not drawn.
         let diagnostics = each!(&data, d => model.sample_diagnostics(d)).ok();

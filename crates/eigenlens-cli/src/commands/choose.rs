@@ -60,15 +60,10 @@ fn why(outcome: &Outcome) -> String {
         Outcome::Chosen(choice) => {
             let thresholds =
                 choice.evidence.thresholds.iter().map(|(name, v)| format!("{name} {}", number(*v)));
-            let curves = choice.evidence.curves.iter().map(|curve| curve.name.replace('_', " "));
             let notes = choice.evidence.notes.iter().cloned();
-            thresholds
-                .take(2)
-                .chain(notes.take(1))
-                .chain(curves)
-                .take(2)
-                .collect::<Vec<_>>()
-                .join("; ")
+            let words: Vec<String> = thresholds.take(2).chain(notes.take(1)).collect();
+            let curve = choice.evidence.curves.first().map(|curve| curve.name.replace('_', " "));
+            if words.is_empty() { curve.unwrap_or_default() } else { words.join("; ") }
         }
     }
 }

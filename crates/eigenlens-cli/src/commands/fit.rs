@@ -41,7 +41,8 @@ pub fn run(asked: &arguments::Fit, common: &Common, talk: &Talk) -> Result<(), F
     let spinner = Progress::spinner(talk, "fitting");
     // Under a budget scores are made afterwards, block by block.
     let want_scores = outputs.scores.is_some() && memory.all.is_none() && input.piece().is_some();
-    let fitted = (method.fit)(&wishes, &data, want_scores).map_err(|e| opened.explain(e, 0))?;
+    let fitted = (method.fit)(&wishes, &data, want_scores)
+        .map_err(|e| memory.explain(e, &opened, input.bytes()))?;
     drop(spinner);
     let Fitted { model, scores } = fitted;
     tell_choice(&model, asked, &wishes, talk);
@@ -119,6 +120,20 @@ impl Memory {
         let table = if together <= all { all - fit.peak_memory } else { 0 };
         Ok(Memory { table: Some(table), all: Some(all) })
     }
+
+    /// An error of the fit, with the whole budget that it would need: a hint must be enough.
+    fn explain(&self, error: eigenlens::Error, opened: &Opened, table: u64) -> Failure {
+        match (error, self.all) {
+            (eigenlens::Error::Memory { route, needed, .. }, Some(all)) => {
+                Failure::File(eigenlens_io::Error::Memory {
+                    what: route,
+                    needed: needed.saturating_add(OWN_MEMORY + table),
+                    budget: all + OWN_MEMORY,
+                })
+            }
+            (error, _) => opened.explain(error, 0),
+        }
+    }
 }
 
 /// The plan for the table in memory: made from its shape alone.
@@ -171,7 +186,7 @@ fn plan(
         let tell = |done, total| progress.at(done, total);
         let input = opened.load(Some(0), &progress, &tell, talk)?;
         wishes.options.memory = memory.all;
-        (method.plan)(&wishes, &input.data()?).map_err(|e| opened.explain(e, 0))?
+        (method.plan)(&wishes, &input.data()?).map_err(|e| memory.explain(e, &opened, 0))?
     } else {
         in_memory_plan(&opened, method, &wishes, memory.all)?
     };

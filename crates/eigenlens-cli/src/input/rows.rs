@@ -15,6 +15,7 @@ use std::borrow::Cow;
 pub struct Input<'a> {
     opened: &'a Opened,
     held: Held<'a>,
+    /// Labels that are not held with the rows.
     labels: Vec<Labels>,
     weights: Option<SampleWeights>,
 }
@@ -59,11 +60,9 @@ impl Opened {
                     for note in &read.findings {
                         talk.say(format!("{}: {}", note.what, note.found));
                     }
-                    labels = if chosen.labels == chosen.selection.wanted().labels {
-                        read.labels.clone()
-                    } else {
-                        chosen.read_labels()?
-                    };
+                    if chosen.labels != chosen.selection.wanted().labels {
+                        labels = chosen.read_labels()?;
+                    }
                 }
                 let weights = chosen.read_weights()?;
                 Input { opened: self, held: Held::Table(loaded), labels, weights }
@@ -203,7 +202,10 @@ impl Input<'_> {
 
     /// The labels of every sample, one entry for each label column; none where streamed.
     pub fn labels(&self) -> &[Labels] {
-        &self.labels
+        match &self.held {
+            Held::Table(Loaded::InMemory(read)) if self.labels.is_empty() => &read.labels,
+            _ => &self.labels,
+        }
     }
 
     /// Bytes held in memory.

@@ -203,6 +203,9 @@ fn too_little_memory_is_71_and_the_hint_is_enough() {
     let ran = sandbox.run(&[&fit[..], &["48MiB"]].concat());
     assert_eq!(ran.code, 71, "{}", ran.err);
     assert_eq!(sandbox.files(), ["wide.csv"]);
+    let hint = ran.err.split('`').rev().nth(1).unwrap();
+    let size = hint.strip_prefix("--memory ").unwrap();
+    sandbox.ok(&[&fit[..], &[size]].concat());
 }
 
 #[test]

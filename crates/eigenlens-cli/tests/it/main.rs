@@ -7,4 +7,5 @@ mod pages;
 mod pictures;
 mod process;
 mod results;
+mod snapshots;
 mod support;

@@ -13,7 +13,7 @@ pub use csv::{CsvStyle, CsvWriter};
 pub use npy::NpyWriter;
 pub use output::{Output, OutputFormat};
 pub use parquet::ParquetWriter;
-pub use temporaries::cleanup_temporaries;
+pub use temporaries::{cleanup_temporaries, cleanup_temporaries_and_exit};
 
 use crate::error::{Error, Result};
 use crate::source::Labels;

@@ -42,7 +42,10 @@ pub enum OutputFormat {
 impl Output {
     /// Creates an output, which must not be one of the inputs.
     pub fn create(path: &Path, inputs: &[PathBuf]) -> Result<Self> {
-        let failed = |source| Error::Write { file: path.to_owned(), created: false, source };
+        let failed = |source| {
+            let source = without_temporary_name(source);
+            Error::Write { file: path.to_owned(), created: false, source }
+        };
         if let Some(input) = inputs.iter().find(|input| is_same_file(path, input)) {
             return Err(Error::Usage {
                 what: format!("the output `{}` is the input `{}`", path.display(), input.display()),
@@ -270,8 +273,12 @@ impl Temporary {
             // What any new file gets; the process's mask still applies.
             builder.permissions(fs::Permissions::from_mode(0o666));
         }
-        let (file, name) = NamedTempFile::into_parts(builder.tempfile_in(directory_of(&target))?);
-        temporaries::remember(&name);
+        let directory = directory_of(&target);
+        // Asked first, because the system's words about a directory are better than about a file
+        // that nobody named.
+        fs::metadata(directory)?;
+        let made = temporaries::make(|| builder.tempfile_in(directory))?;
+        let (file, name) = NamedTempFile::into_parts(made);
         Ok(Self { file, name, target })
     }
 
@@ -308,6 +315,11 @@ fn directory_of(path: &Path) -> &Path {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
     }
+}
+
+/// What the system said, without the temporary name that nobody asked for.
+fn without_temporary_name(error: io::Error) -> io::Error {
+    if error.raw_os_error().is_some() { error } else { error.kind().into() }
 }
 
 /// Whether two names lead to one file: also through links.
