@@ -4,12 +4,22 @@
 //! columns that are wanted. Everything else (choosing columns, loading within a memory budget,
 //! streaming, carrying labels) is written once on top of that trait.
 
+pub mod arrow;
+mod calendar;
+mod contain;
 pub mod csv;
+mod decimal;
 mod error;
+pub mod images;
 mod input;
+pub mod matrix_market;
 mod names;
+pub mod npy;
+pub mod parquet;
+mod positioned;
 mod source;
 mod table;
+mod transpose;
 pub mod write;
 
 pub use error::{Error, Place, Result};

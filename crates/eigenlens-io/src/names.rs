@@ -3,6 +3,11 @@
 use crate::source::Note;
 use std::collections::{HashMap, HashSet};
 
+/// `x1`, `x2`, …: names for formats that have none.
+pub(crate) fn numbered_names(n: usize) -> impl Iterator<Item = String> {
+    (1..=n).map(|number| format!("x{number}"))
+}
+
 /// Makes names unique: an empty one becomes `x` and its number, a repeated one gets `_2`, `_3`, …
 /// The first of its kind keeps its name, and no new name is one that was there already.
 pub(crate) fn unique_names(names: Vec<String>) -> (Vec<String>, Vec<Note>) {

@@ -4,7 +4,10 @@ use super::ReadOptions;
 use crate::csv::CsvSource;
 use crate::error::Result;
 use crate::input::Input;
+use crate::npy::NpyOptions;
+use crate::positioned::InputFile;
 use crate::source::Source;
+use crate::{arrow, images, npy, parquet};
 use std::path::Path;
 
 /// A format of tables.
@@ -18,18 +21,44 @@ struct Format {
 }
 
 /// Every format. The first also is what a file is taken for that none recognises.
-const FORMATS: &[Format] = &[Format {
-    extensions: &["csv", "tsv", "tab", "txt", "dat"],
-    // Any bytes may be text; what cannot be is refused with its encoding named.
-    recognises: |_| false,
-    open: |input, options| Ok(Box::new(CsvSource::open(input, &options.csv)?)),
-}];
+const FORMATS: &[Format] = &[
+    Format {
+        extensions: &["csv", "tsv", "tab", "txt", "dat"],
+        // Any bytes may be text; what cannot be is refused with its encoding named.
+        recognises: |_| false,
+        open: |input, options| Ok(Box::new(CsvSource::open(input, &options.csv)?)),
+    },
+    Format {
+        extensions: &["parquet", "pq"],
+        recognises: |head| head.starts_with(b"PAR1") || head.starts_with(b"PARE"),
+        open: |input, _| Ok(Box::new(parquet::open_input(InputFile::of(&input)?)?)),
+    },
+    Format {
+        extensions: &["arrow", "arrows", "feather", "ipc"],
+        // A file, or a stream.
+        recognises: |head| head.starts_with(b"ARROW1") || head.starts_with(&[0xff; 4]),
+        open: |input, options| {
+            Ok(Box::new(arrow::open_input(InputFile::of(&input)?, options.memory)?))
+        },
+    },
+    Format {
+        extensions: &["npy", "npz"],
+        recognises: |head| head.starts_with(b"\x93NUMPY") || head.starts_with(b"PK\x03\x04"),
+        open: |input, options| {
+            let npy = NpyOptions { array: options.array.clone(), memory: options.memory };
+            Ok(Box::new(npy::open_input(InputFile::of(&input)?, &npy)?))
+        },
+    },
+];
 
 /// How many bytes the formats may look at to recognise themselves.
 const HEAD_BYTES: usize = 64;
 
 /// Opens a file in the format that its content, else its extension says.
 pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn Source>> {
+    if path.is_dir() {
+        return Ok(Box::new(images::open(path, &options.images)?));
+    }
     let input = Input::open(path, options.expansion)?;
     let mut head = vec![0; HEAD_BYTES];
     let n = input.reader()?.fill(&mut head)?;

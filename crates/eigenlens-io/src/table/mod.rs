@@ -14,6 +14,7 @@ pub use streamed::Streamed;
 
 use crate::csv::CsvOptions;
 use crate::error::{Error, Result};
+use crate::images::ImageOptions;
 use crate::input::ExpansionLimit;
 use crate::source::{BlockReader, Column, Location, Note, Source};
 use std::path::{Path, PathBuf};
@@ -25,9 +26,15 @@ pub struct ReadOptions {
     pub csv: CsvOptions,
     /// How much compressed files may expand.
     pub expansion: ExpansionLimit,
+    /// About folders of images.
+    pub images: ImageOptions,
+    /// Which array of an NPZ archive is read, where it has several.
+    pub array: Option<String>,
+    /// Bytes of memory that reading may take, for formats whose pieces are read whole.
+    pub memory: Option<u64>,
 }
 
-/// Opens one or more files as one table; `-` is standard input.
+/// Opens one or more files as one table; `-` is standard input, a folder is one of images.
 ///
 /// The format is found by content and, where that does not tell, by extension. Several files must
 /// have the same columns by name, in any order.

@@ -1,11 +1,18 @@
 //! Tables out: a format is one [`TableWriter`] on top of an [`Output`].
 
+mod arrow;
 mod csv;
+mod gathered;
+mod npy;
 mod output;
+mod parquet;
 mod temporaries;
 
+pub use arrow::ArrowWriter;
 pub use csv::{CsvStyle, CsvWriter};
+pub use npy::NpyWriter;
 pub use output::{Output, OutputFormat};
+pub use parquet::ParquetWriter;
 pub use temporaries::cleanup_temporaries;
 
 use crate::error::{Error, Result};
@@ -19,6 +26,9 @@ pub fn table_writer(output: Output) -> Result<Box<dyn TableWriter>> {
     match output.format() {
         OutputFormat::Csv => Ok(Box::new(CsvWriter::new(output, CsvStyle::csv()))),
         OutputFormat::Tsv => Ok(Box::new(CsvWriter::new(output, CsvStyle::tsv()))),
+        OutputFormat::Parquet => Ok(Box::new(ParquetWriter::new(output))),
+        OutputFormat::Arrow => Ok(Box::new(ArrowWriter::new(output))),
+        OutputFormat::Npy => Ok(Box::new(NpyWriter::new(output))),
         OutputFormat::Other(extension) => Err(Error::Usage {
             what: format!("{}: tables are not written as `.{extension}`", output.path().display()),
             hint: Some(String::from("use a name that ends in `.csv`")),

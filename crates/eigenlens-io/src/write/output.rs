@@ -4,7 +4,7 @@ use super::temporaries;
 use crate::error::{Error, Result};
 use flate2::write::GzEncoder;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
@@ -29,6 +29,12 @@ pub enum OutputFormat {
     Csv,
     /// `.tsv`, `.tab`.
     Tsv,
+    /// `.parquet`, `.pq`.
+    Parquet,
+    /// `.arrow`, `.feather`, `.ipc`.
+    Arrow,
+    /// `.npy`: numbers alone.
+    Npy,
     /// Any other extension, in lower case.
     Other(String),
 }
@@ -67,6 +73,24 @@ impl Output {
         self.sink.as_write().write_all(bytes).map_err(|source| self.write_error(source))
     }
 
+    /// Whether [`rewrite_start`](Self::rewrite_start) works: not for what is compressed, nor for
+    /// standard output, pipes and devices.
+    pub fn can_rewrite_start(&self) -> bool {
+        matches!(&self.sink, Sink::Plain(sink) if matches!(sink.get_ref(), Target::Temporary(_)))
+    }
+
+    /// Writes over the first bytes, for headers that are known only at the end.
+    pub fn rewrite_start(&mut self, bytes: &[u8]) -> Result<()> {
+        let rewritten = match &mut self.sink {
+            Sink::Plain(sink) => sink.flush().and_then(|()| match sink.get_mut() {
+                Target::Temporary(temporary) => temporary.rewrite_start(bytes),
+                _ => Err(io::ErrorKind::NotSeekable.into()),
+            }),
+            _ => Err(io::ErrorKind::NotSeekable.into()),
+        };
+        rewritten.map_err(|source| self.write_error(source))
+    }
+
     /// What a failed write of this file is, for writers that go through [`Write`].
     pub fn write_error(&self, source: io::Error) -> Error {
         Error::Write { file: self.path.clone(), created: true, source }
@@ -91,12 +115,20 @@ impl Write for Output {
 }
 
 impl OutputFormat {
+    /// Whether labels and names of columns are kept; NPY has room for numbers only.
+    pub fn keeps_names(&self) -> bool {
+        *self != Self::Npy
+    }
+
     /// The format of a name without its compression.
     fn of(stem: &Path) -> Self {
         let extension = stem.extension().map(|e| e.to_string_lossy().to_lowercase());
         match extension.as_deref() {
             None | Some("" | "csv" | "txt") => Self::Csv,
             Some("tsv" | "tab") => Self::Tsv,
+            Some("parquet" | "pq") => Self::Parquet,
+            Some("arrow" | "feather" | "ipc") => Self::Arrow,
+            Some("npy") => Self::Npy,
             Some(other) => Self::Other(other.to_owned()),
         }
     }
@@ -241,6 +273,12 @@ impl Temporary {
         let (file, name) = NamedTempFile::into_parts(builder.tempfile_in(directory_of(&target))?);
         temporaries::remember(&name);
         Ok(Self { file, name, target })
+    }
+
+    fn rewrite_start(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.rewind()?;
+        self.file.write_all(bytes)?;
+        self.file.seek(SeekFrom::End(0)).map(|_| ())
     }
 
     fn commit(mut self) -> io::Result<()> {
