@@ -15,7 +15,6 @@ mod input;
 pub mod json;
 pub mod matrix_market;
 mod model_file;
-
 mod names;
 pub mod npy;
 pub mod parquet;

@@ -29,6 +29,15 @@ pub(crate) fn rows_of_columns<T: Copy + Default + Send + Sync>(
     rows
 }
 
+/// These columns of a matrix, in this order, in standard layout.
+pub(crate) fn chosen_columns<T: Copy + Default>(all: &Array2<T>, columns: &[usize]) -> Array2<T> {
+    let mut chosen = Array2::default((all.nrows(), columns.len()));
+    for (mut to, from) in chosen.rows_mut().into_iter().zip(all.rows()) {
+        to.iter_mut().zip(columns).for_each(|(to, &column)| *to = from[column]);
+    }
+    chosen
+}
+
 /// Rows that one thread writes together: few enough that each lies on a page the processor still
 /// remembers, however long the rows are.
 const STRIPE: usize = 64;

@@ -38,7 +38,8 @@ pub fn run(asked: &arguments::Fit, common: &Common, talk: &Talk) -> Result<(), F
     let weighted = weigh(&input, &opened, &wishes)?;
     let data = data(&input, &opened, &weighted)?;
 
-    let spinner = Progress::spinner(talk, "fitting");
+    // A stream shows how far each pass is.
+    let spinner = input.piece().map(|_| Progress::spinner(talk, "fitting"));
     // Under a budget scores are made afterwards, block by block.
     let want_scores = outputs.scores.is_some() && memory.all.is_none() && input.piece().is_some();
     let fitted = (method.fit)(&wishes, &data, want_scores)

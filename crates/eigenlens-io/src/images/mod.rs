@@ -17,7 +17,7 @@ use crate::error::{Error, Place, Result};
 use crate::names::numbered_names;
 use crate::positioned::Stamp;
 use crate::source::{Block, BlockReader, Column, Kind, Labels, Note, Numbers, Source, Wanted};
-use crate::transpose::rows_per_block;
+use crate::transpose::{chosen_columns, rows_per_block};
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -181,7 +181,7 @@ impl BlockReader for Reader<'_> {
         let labels = labels.collect();
         let columns: Vec<usize> = self.wanted.numbers.iter().map(|c| c - n_labels).collect();
         if !columns.iter().copied().eq(0..n_pixels) {
-            numbers = numbers.select(Axis(1), &columns);
+            numbers = chosen_columns(&numbers, &columns);
         }
         self.next += n;
         self.bytes_read += images.iter().map(|image| image.stamp.n_bytes()).sum::<u64>();

@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::names::numbered_names;
 use crate::positioned::InputFile;
 use crate::source::{Block, BlockReader, Column, Kind, Labels, Note, Numbers, Source, Wanted};
-use crate::transpose::{rows_of_columns, rows_per_block};
+use crate::transpose::{chosen_columns, rows_of_columns, rows_per_block};
 use archive::Member;
 use bytes::Bytes;
 use element::Real;
@@ -213,13 +213,13 @@ impl Reader<'_> {
         if n_numbers == columns.len() {
             return Ok((rows, Vec::new()));
         }
-        let (numbers, text) = rows.view().split_at(ndarray::Axis(1), n_numbers);
-        let labels = text.columns().into_iter().map(|column| {
+        let numbers = chosen_columns(&rows, &(0..n_numbers).collect::<Vec<_>>());
+        let labels = rows.columns().into_iter().skip(n_numbers).map(|column| {
             let mut labels = Labels::default();
             column.iter().for_each(|value| labels.push(&value.to_string()));
             labels
         });
-        Ok((numbers.to_owned(), labels.collect()))
+        Ok((numbers, labels.collect()))
     }
 
     /// Rows that lie one after the other.
@@ -241,7 +241,7 @@ impl Reader<'_> {
         if columns.iter().copied().eq(0..n_columns) {
             return Ok(all);
         }
-        Ok(all.select(ndarray::Axis(1), columns))
+        Ok(chosen_columns(&all, columns))
     }
 
     /// Rows of columns that lie one after the other.

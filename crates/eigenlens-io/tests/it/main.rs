@@ -4,6 +4,7 @@ mod common;
 mod compressed;
 mod csv_bad;
 mod csv_good;
+mod formats;
 mod fuzz;
 mod model_file;
 mod output;
