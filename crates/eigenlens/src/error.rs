@@ -150,6 +150,14 @@ pub enum Error {
         /// The check that failed.
         reason: String,
     },
+    /// A stored model is not valid: it was damaged, or made by something else.
+    #[error("the model is not valid: `{part}` {reason}")]
+    Model {
+        /// The part that failed its check.
+        part: String,
+        /// What it is, and what it must be.
+        reason: String,
+    },
     /// No route fits into the memory budget; nothing has been read.
     #[error("{route} needs {} of memory, but the budget is {}", Bytes(*needed), Bytes(*budget))]
     Memory {

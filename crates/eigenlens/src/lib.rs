@@ -37,6 +37,7 @@ pub use data::{
 };
 pub use error::{Error, ErrorKind, Hint, Result, Warning};
 pub use methods::{Lsa, Pca};
+pub use model::parts::{Parts, Value};
 pub use model::{GramPca, PcaModel, Verification};
 pub use operator::{Deflated, Operator, SparseSymmetric, SymmetricMatrix};
 pub use scalar::Scalar;

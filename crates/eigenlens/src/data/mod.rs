@@ -171,7 +171,7 @@ impl<'a, T: Scalar> Dataset<'a, T> {
 
     /// At most a few million entries of evenly spaced rows, and the number of all rows, for rules
     /// that look at data; `None` for weighted data, whose rows are not alike.
-    pub(crate) fn sample_rows(&self) -> Result<Option<(Array2<f64>, usize)>> {
+    pub fn sample_rows(&self) -> Result<Option<(Array2<f64>, usize)>> {
         const ENTRIES: usize = 4_000_000;
         if self.weights.is_some() {
             return Ok(None);

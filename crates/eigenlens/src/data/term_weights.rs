@@ -32,6 +32,19 @@ pub struct TermWeights {
     global: Vec<f64>,
 }
 
+impl TermWeighting {
+    /// Every weighting.
+    pub const ALL: [TermWeighting; 2] = [TermWeighting::TfIdf, TermWeighting::LogEntropy];
+
+    /// The name, the same on every surface.
+    pub fn name(&self) -> &'static str {
+        match self {
+            TermWeighting::TfIdf => "tf-idf",
+            TermWeighting::LogEntropy => "log-entropy",
+        }
+    }
+}
+
 impl TermWeights {
     /// Learns the terms' weights from counts (documents × terms), which must not be negative.
     pub fn fit<T: Scalar>(weighting: TermWeighting, counts: &Csr<T>) -> Result<TermWeights> {
@@ -59,6 +72,23 @@ impl TermWeights {
             }
         };
         Ok(TermWeights { weighting, global })
+    }
+
+    /// Weights that were learned before, as [`TermWeights::global`] gave them.
+    pub fn from_global(weighting: TermWeighting, global: Vec<f64>) -> Result<TermWeights> {
+        match global.iter().find(|w| !(w.is_finite() && **w >= 0.0)) {
+            Some(weight) => Err(Error::Parameter {
+                name: "global",
+                value: weight.to_string(),
+                expected: "finite and not negative",
+            }),
+            None => Ok(TermWeights { weighting, global }),
+        }
+    }
+
+    /// How counts are weighted.
+    pub fn weighting(&self) -> TermWeighting {
+        self.weighting
     }
 
     /// The weight of each term.

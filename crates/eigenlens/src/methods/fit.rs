@@ -21,6 +21,7 @@ use ndarray::{Array2, Axis, s};
 /// What PCA and LSA are asked for.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Fit {
+    pub method: &'static str,
     pub n_components: NComponents,
     pub center: bool,
     pub standardize: bool,
@@ -30,8 +31,9 @@ pub(super) struct Fit {
 }
 
 impl Fit {
-    pub fn new(n_components: NComponents, center: bool) -> Fit {
+    pub fn new(method: &'static str, n_components: NComponents, center: bool) -> Fit {
         Fit {
+            method,
             n_components,
             center,
             standardize: false,
@@ -189,6 +191,7 @@ impl Fit {
         warnings.extend(notes);
         let scores = scores.map_or_else(|| Ok(Array2::default((0, k))), Scores::into_array)?;
         let model = PcaModel::new(PcaParts {
+            method: self.method,
             map,
             values,
             total,

@@ -180,6 +180,7 @@ fn from_matrix(
             warnings.push(Warning::NullComponents { useful, requested: k });
         }
         Ok(PcaModel::new(PcaParts {
+            method: fit.method,
             map: LinearMap { by, components, useful, threads: fit.options.threads },
             next_value: spectrum.get(k).copied(),
             values,

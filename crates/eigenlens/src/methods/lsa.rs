@@ -29,7 +29,7 @@ pub struct Lsa {
 impl Lsa {
     /// Keeps `n_components`: a number, or a [`NComponents`] wish.
     pub fn new(n_components: impl Into<NComponents>) -> Self {
-        Lsa { fit: Fit::new(n_components.into(), false) }
+        Lsa { fit: Fit::new("lsa", n_components.into(), false) }
     }
 
     /// The route to take (default: [`Solver::Auto`]).

@@ -30,7 +30,7 @@ pub struct Pca {
 impl Pca {
     /// Keeps `n_components`: a number, or a [`NComponents`] wish.
     pub fn new(n_components: impl Into<NComponents>) -> Self {
-        Pca { fit: Fit::new(n_components.into(), true) }
+        Pca { fit: Fit::new("pca", n_components.into(), true) }
     }
 
     /// Subtracts the mean of every feature (default: yes). [`Lsa`](crate::Lsa) is the method without.

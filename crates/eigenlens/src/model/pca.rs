@@ -17,6 +17,8 @@ use std::ops::Range;
 
 /// Everything a fit found out, in units of 2^exponent of the standardised data.
 pub(crate) struct PcaParts {
+    /// The method that made the model.
+    pub method: &'static str,
     pub map: LinearMap,
     /// k variances.
     pub values: Vec<f64>,
@@ -51,6 +53,11 @@ impl PcaModel {
         if residual > parts.tolerance {
             parts.warnings.push(Warning::NotCertified { residual, tolerance: parts.tolerance });
         }
+        Self::assemble(parts)
+    }
+
+    /// The model of these parts, as they are.
+    pub(super) fn assemble(parts: PcaParts) -> Self {
         let unit = power_of_two(parts.map.by.exponent);
         PcaModel {
             explained_variance: parts.values.iter().map(|v| v * unit * unit).collect(),
@@ -58,6 +65,22 @@ impl PcaModel {
             mean: parts.map.by.true_mean(),
             parts,
         }
+    }
+
+    pub(super) fn parts(&self) -> &PcaParts {
+        &self.parts
+    }
+
+    /// The method that made the model: `pca` or `lsa`.
+    pub fn method(&self) -> &'static str {
+        self.parts.method
+    }
+
+    /// The same model, transforming with this many threads (`None`: one for each core). The answer
+    /// does not depend on it.
+    pub fn with_threads(mut self, threads: Option<usize>) -> Self {
+        self.parts.map.threads = threads;
+        self
     }
 
     pub(crate) fn add_warning(&mut self, warning: Warning) {

@@ -7,6 +7,7 @@ mod identities;
 mod layers;
 mod no_panic;
 mod numacc;
+mod parts;
 mod solvers;
 mod support;
 mod torture;

@@ -1,0 +1,392 @@
+//! What can be said on the command line.
+
+use crate::images::parse_shape;
+use crate::methods;
+use crate::wishes::{Bytes, parse_components, parse_solver};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use eigenlens::{NComponents, Solver};
+use eigenlens_io::ImageShape;
+use std::path::PathBuf;
+
+/// PCA and its family on files: certified answers, in bounded memory.
+#[derive(Parser)]
+#[command(name = "eigenlens", version, max_term_width = 100, propagate_version = false)]
+#[command(after_help = "Begin with:\n  eigenlens demo\n\n\
+                        Exit codes: 0 done, 1 failed check or computation, 64 usage, 65 bad data, \
+                        66 no input, 70 internal, 71 memory, 73/74 cannot write, 130 interrupted.")]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// Options of every command.
+#[derive(Args, Clone)]
+pub struct Common {
+    /// The most memory to use, such as 512MiB or 2GiB: kept by streaming, or refused.
+    #[arg(long, global = true, value_name = "SIZE", help_heading = "Common options")]
+    pub memory: Option<Bytes>,
+    /// Threads to use [default: one for each core]; the answer does not depend on it.
+    #[arg(long, global = true, value_name = "N", help_heading = "Common options",
+          value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+    /// Seed of every random number.
+    #[arg(
+        long,
+        global = true,
+        value_name = "N",
+        default_value_t = 0,
+        help_heading = "Common options"
+    )]
+    pub seed: u64,
+    /// Take warnings for errors: exit 1 and write nothing.
+    #[arg(long, global = true, help_heading = "Common options")]
+    pub strict: bool,
+    /// Print results as JSON.
+    #[arg(long, global = true, help_heading = "Common options")]
+    pub json: bool,
+    /// Say nothing on stderr but warnings and errors.
+    #[arg(long, short, global = true, help_heading = "Common options")]
+    pub quiet: bool,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Fit a model to a table.
+    Fit(Fit),
+    /// Scores of a table under a model.
+    Transform(Transform),
+    /// What a model keeps of a table, and what it loses.
+    Reconstruct(Reconstruct),
+    /// What is in a model file.
+    Inspect(Inspect),
+    /// How many components: every rule side by side.
+    Choose(Choose),
+    /// Draw a picture of a model.
+    Plot(Plot),
+    /// Write everything about a model as one HTML page.
+    Report(Report),
+    /// Check a model against its data with independent code; exit 1 if it fails.
+    Verify(Verify),
+    /// List the methods.
+    Methods,
+    /// Write a small bundled table to try things on.
+    Example(Example),
+    /// The first steps with a bundled table: fit, summary, picture.
+    Demo,
+    /// Print completions for a shell.
+    Completions(Completions),
+}
+
+#[derive(Args)]
+pub struct Fit {
+    /// The method.
+    #[arg(value_name = "METHOD", value_parser = methods::names())]
+    pub method: String,
+    #[command(flatten)]
+    pub data: Data,
+    #[command(flatten)]
+    pub reading: Reading,
+    #[command(flatten)]
+    pub wishes: Wishes,
+    /// Print what would be done and stop before reading.
+    #[arg(long)]
+    pub plan: bool,
+    /// Where the model goes [default: NAME.model.safetensors in this directory].
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+    /// Write the scores of the samples to a file (- for standard output).
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub scores: Option<PathBuf>,
+    /// Write the components (one row each) to a file.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub components_file: Option<PathBuf>,
+    /// Write the loadings (one row for each feature) to a file.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub loadings_file: Option<PathBuf>,
+}
+
+/// The table.
+#[derive(Args, Clone)]
+pub struct Data {
+    /// Files of one kind that are one table; - for standard input.
+    #[arg(value_name = "DATA", required = true)]
+    pub data: Vec<PathBuf>,
+}
+
+/// How a table is read.
+#[derive(Args, Clone, Default)]
+pub struct Reading {
+    /// Columns to use: names, ranges (a..c, 2..5), patterns (gene_*), without (!id); comma-separated.
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Reading")]
+    pub columns: Vec<String>,
+    /// Columns to carry along as labels, comma-separated.
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Reading")]
+    pub labels: Vec<String>,
+    /// Column with the weight of each sample.
+    #[arg(long, value_name = "COLUMN", help_heading = "Reading")]
+    pub weights: Option<String>,
+    /// What weights mean: counts, or ratios only.
+    #[arg(
+        long,
+        value_name = "KIND",
+        default_value = "frequency",
+        requires = "weights",
+        help_heading = "Reading"
+    )]
+    pub weight_kind: WeightKind,
+    /// What to do with missing values.
+    #[arg(long, value_name = "POLICY", default_value = "error", help_heading = "Reading")]
+    pub missing: MissingPolicy,
+    /// Delimiter of a text table (one character, or `tab`).
+    #[arg(long, value_name = "CHARACTER", help_heading = "Reading")]
+    pub delimiter: Option<String>,
+    /// The first row holds no names.
+    #[arg(long, conflicts_with = "header", help_heading = "Reading")]
+    pub no_header: bool,
+    /// The first row holds names.
+    #[arg(long, help_heading = "Reading")]
+    pub header: bool,
+    /// Decimal mark of a text table: `.` or `,`.
+    #[arg(long, value_name = "MARK", value_parser = [".", ","], help_heading = "Reading")]
+    pub decimal: Option<String>,
+    /// A further spelling of a missing value (repeatable).
+    #[arg(long, value_name = "TEXT", help_heading = "Reading")]
+    pub missing_mark: Vec<String>,
+    /// Leave out rows (or images) that do not fit, and count them.
+    #[arg(long, help_heading = "Reading")]
+    pub skip_bad_rows: bool,
+    /// Size that all images of a folder get [default: the most frequent one].
+    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = parse_shape, help_heading = "Reading")]
+    pub size: Option<ImageShape>,
+    /// Array to take from an .npz file.
+    #[arg(long, value_name = "NAME", help_heading = "Reading")]
+    pub array: Option<String>,
+    /// Where the samples of a Matrix Market file are.
+    #[arg(long, value_name = "SIDE", help_heading = "Reading")]
+    pub samples: Option<Side>,
+    /// Names of the rows of a Matrix Market file, one per line [default: found beside it].
+    #[arg(long, value_name = "FILE", help_heading = "Reading")]
+    pub row_names: Option<PathBuf>,
+    /// Names of the columns of a Matrix Market file, one per line [default: found beside it].
+    #[arg(long, value_name = "FILE", help_heading = "Reading")]
+    pub column_names: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Side {
+    /// Each row is a sample.
+    Rows,
+    /// Each column is a sample.
+    Columns,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum WeightKind {
+    /// This row counted so many times.
+    #[default]
+    Frequency,
+    /// Only ratios matter.
+    Relative,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum MissingPolicy {
+    /// Refuse, naming the cell.
+    #[default]
+    Error,
+}
+
+/// What is asked of a method.
+#[derive(Args, Clone)]
+pub struct Wishes {
+    /// How many components: a number, a share of the variance (95%), a rule (rule:minka) or all.
+    #[arg(long, short = 'k', value_name = "K|P%|rule:NAME|all", value_parser = parse_components,
+          help_heading = "Method")]
+    pub components: Option<NComponents>,
+    /// The route: auto, covariance, dual, svd, iterative, randomized.
+    #[arg(long, value_name = "ROUTE", value_parser = parse_solver, help_heading = "Method")]
+    pub solver: Option<Solver>,
+    /// Divide every feature by its standard deviation.
+    #[arg(long, help_heading = "Method")]
+    pub scale: bool,
+    /// Do not subtract the mean.
+    #[arg(long, help_heading = "Method")]
+    pub no_center: bool,
+    /// Scores of unit variance.
+    #[arg(long, help_heading = "Method")]
+    pub whiten: bool,
+    /// Weighting of term counts.
+    #[arg(long, value_name = "SCHEME", help_heading = "Method")]
+    pub weighting: Option<Weighting>,
+    /// Residual wanted, relative to the largest variance.
+    #[arg(long, value_name = "NUMBER", help_heading = "Method")]
+    pub tolerance: Option<f64>,
+    /// The most operator applications of an iteration.
+    #[arg(long, value_name = "N", help_heading = "Method")]
+    pub max_iterations: Option<usize>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Weighting {
+    /// Count × inverse document frequency.
+    TfIdf,
+    /// Logarithm of the count × one minus the term's entropy.
+    LogEntropy,
+    /// Counts as they are.
+    None,
+}
+
+#[derive(Args)]
+pub struct Transform {
+    /// The model file.
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub data: Data,
+    #[command(flatten)]
+    pub reading: Reading,
+    /// Where the scores go, by extension [default: standard output, as CSV].
+    #[arg(long, short, value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
+}
+
+#[derive(Args)]
+pub struct Reconstruct {
+    /// The model file.
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub data: Data,
+    #[command(flatten)]
+    pub reading: Reading,
+    /// Write the reconstructed table to a file.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write the error of every sample to a file.
+    #[arg(long, value_name = "FILE")]
+    pub errors: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct Inspect {
+    /// The model file.
+    pub model: PathBuf,
+    /// The table, for a plot of its scores.
+    pub data: Vec<PathBuf>,
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+#[derive(Args)]
+pub struct Choose {
+    #[command(flatten)]
+    pub data: Data,
+    #[command(flatten)]
+    pub reading: Reading,
+    /// Divide every feature by its standard deviation.
+    #[arg(long)]
+    pub scale: bool,
+    /// Do not subtract the mean.
+    #[arg(long)]
+    pub no_center: bool,
+    /// Draw the rules side by side (.svg or .png).
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct Plot {
+    /// The model file.
+    pub model: PathBuf,
+    /// The table, for pictures of samples.
+    pub data: Vec<PathBuf>,
+    #[command(flatten)]
+    pub reading: Reading,
+    /// Which picture [default: scores with a table, scree without].
+    #[arg(long, value_name = "KIND")]
+    pub kind: Option<PlotKind>,
+    /// Where the picture goes (.svg or .png) [default: NAME.KIND.svg in this directory].
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// The two components shown, such as 1,2.
+    #[arg(long, value_name = "X,Y", default_value = "1,2", value_delimiter = ',', num_args = 1,
+          action = ArgAction::Set)]
+    pub axes: Vec<usize>,
+    /// Column that colours the samples [default: the first label column].
+    #[arg(long, value_name = "COLUMN")]
+    pub color: Option<String>,
+    /// Column that names the samples.
+    #[arg(long, value_name = "COLUMN")]
+    pub names: Option<String>,
+    /// Size of images whose pixels are the features, row by row.
+    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = parse_shape)]
+    pub image_size: Option<ImageShape>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PlotKind {
+    /// Variances with the cumulative share.
+    Scree,
+    /// Samples in the plane of two components.
+    Scores,
+    /// Samples and features together.
+    Biplot,
+    /// The largest loadings of each component.
+    Loadings,
+    /// All loadings as colours.
+    HeatMap,
+    /// Correlations of features with two components.
+    Circle,
+    /// T² against Q with their limits.
+    Monitoring,
+    /// Mean, components and reconstructions of images.
+    Images,
+}
+
+#[derive(Args)]
+pub struct Report {
+    /// The model file.
+    pub model: PathBuf,
+    /// The table, for everything about samples.
+    pub data: Vec<PathBuf>,
+    #[command(flatten)]
+    pub reading: Reading,
+    /// Where the page goes [default: NAME.report.html in this directory].
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Column that colours the samples [default: the first label column].
+    #[arg(long, value_name = "COLUMN")]
+    pub color: Option<String>,
+    /// Column that names the samples.
+    #[arg(long, value_name = "COLUMN")]
+    pub names: Option<String>,
+    /// Size of images whose pixels are the features, row by row.
+    #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = parse_shape)]
+    pub image_size: Option<ImageShape>,
+}
+
+#[derive(Args)]
+pub struct Verify {
+    /// The model file.
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub data: Data,
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+#[derive(Args)]
+pub struct Example {
+    /// Which table.
+    #[arg(value_parser = crate::commands::example::names())]
+    pub name: String,
+    /// Where it goes [default: NAME.csv in this directory].
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct Completions {
+    /// The shell.
+    pub shell: clap_complete::Shell,
+}

@@ -1,0 +1,155 @@
+//! `eigenlens choose`.
+
+use crate::arguments::{Choose, Common};
+use crate::describe::number;
+use crate::failure::Failure;
+use crate::input::Opened;
+use crate::methods::each;
+use crate::output::print;
+use crate::pictures::PictureOutput;
+use crate::progress::Progress;
+use crate::talk::Talk;
+use crate::wishes::rule_text;
+use eigenlens::select::{self, Outcome, Sample};
+use eigenlens::{NComponents, Options, Pca, Rule, Value};
+use eigenlens_io::json;
+use eigenlens_report::{ChoiceOfK, Column, Table};
+
+pub fn run(asked: &Choose, common: &Common, talk: &Talk) -> Result<(), Failure> {
+    let picture = match &asked.output {
+        Some(path) => Some(PictureOutput::create(path, &asked.data.data)?),
+        None => None,
+    };
+    let opened = Opened::for_fit(&asked.data.data, &asked.reading, common, talk)?;
+    let progress = Progress::bytes(talk, "reading");
+    let tell = |done, total| progress.at(done, total);
+    let input = opened.load(common.memory.map(|m| m.0 / 2), &progress, &tell, talk)?;
+    let options = Options {
+        threads: common.threads.map(usize::from),
+        memory: common.memory.map(|m| m.0 / 2),
+        seed: common.seed,
+        ..Options::default()
+    };
+    let pca = Pca::new(NComponents::All)
+        .standardize(asked.scale)
+        .center(!asked.no_center)
+        .options(options);
+    let data = input.data()?;
+    let spinner = Progress::spinner(talk, "comparing");
+    let explain = |e| opened.explain(e, 0);
+    let model = each!(&data, d => pca.fit(d)).map_err(explain)?;
+    let rows = each!(&data, d => d.sample_rows()).map_err(explain)?;
+    let sample = rows.as_ref().map(|(rows, of)| Sample { rows: rows.view(), of: *of });
+    let spectrum = model.spectrum().map_err(explain)?;
+    let outcomes = select::apply_all(&Rule::all(), &spectrum.view(), sample.as_ref(), common.seed);
+    drop(spinner);
+
+    if let Some(output) = picture {
+        output.write(&drawing(&outcomes, model.explained_variance()).draw()?, talk)?;
+    }
+    if common.json {
+        return print(&format!("{}\n", json::to_json_lines(&value(&outcomes))));
+    }
+    print(&format!("{}\n{}\n", table(&outcomes).to_text(110), disagreement(&outcomes)))
+}
+
+/// The first thing a rule went by, or why it has no answer.
+fn why(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::NotComputed { reason, .. } => format!("not computed: {reason}"),
+        Outcome::Chosen(choice) => {
+            let thresholds =
+                choice.evidence.thresholds.iter().map(|(name, v)| format!("{name} {}", number(*v)));
+            let notes = choice.evidence.notes.iter().cloned();
+            let words: Vec<String> = thresholds.take(2).chain(notes.take(1)).collect();
+            let curve = choice.evidence.curves.first().map(|curve| curve.name.replace('_', " "));
+            if words.is_empty() { curve.unwrap_or_default() } else { words.join("; ") }
+        }
+    }
+}
+
+fn table(outcomes: &[Outcome]) -> Table {
+    Table {
+        caption: String::new(),
+        columns: vec![
+            Column::text("rule"),
+            Column::number("components", ""),
+            Column::text("what it went by"),
+        ],
+        rows: (outcomes.iter())
+            .map(|outcome| {
+                let k = outcome.n_components().map_or("–".into(), |k| k.to_string());
+                vec![rule_text(&outcome.rule()), k, why(outcome)]
+            })
+            .collect(),
+    }
+}
+
+/// How far the rules are apart.
+fn disagreement(outcomes: &[Outcome]) -> String {
+    let mut found: Vec<(usize, &str)> = (outcomes.iter())
+        .filter_map(|o| match o {
+            Outcome::Chosen(choice) => Some((choice.n_components, choice.rule.name())),
+            Outcome::NotComputed { .. } => None,
+        })
+        .collect();
+    found.sort_by_key(|(k, _)| *k);
+    let (Some(least), Some(most)) = (found.first(), found.last()) else {
+        return "no rule could be computed".into();
+    };
+    let median = found[found.len() / 2].0;
+    if least.0 == most.0 {
+        return format!("all {} rules agree: {}", found.len(), least.0);
+    }
+    let times = found.iter().filter(|(k, _)| *k == median).count();
+    format!(
+        "the rules disagree: {} ({}) to {} ({}); the median is {median}, chosen by {times} of {}",
+        least.0,
+        least.1,
+        most.0,
+        most.1,
+        found.len()
+    )
+}
+
+fn drawing(outcomes: &[Outcome], heights: &[f64]) -> ChoiceOfK {
+    ChoiceOfK {
+        heights: heights.to_vec(),
+        rules: (outcomes.iter())
+            .map(|outcome| eigenlens_report::Rule {
+                name: outcome.rule().name().into(),
+                n_components: outcome.n_components(),
+                note: match outcome {
+                    Outcome::NotComputed { reason, .. } => reason.to_string(),
+                    Outcome::Chosen(_) => String::new(),
+                },
+            })
+            .collect(),
+        ..ChoiceOfK::default()
+    }
+}
+
+fn value(outcomes: &[Outcome]) -> Value {
+    let rule = |outcome: &Outcome| {
+        let reason = match outcome {
+            Outcome::NotComputed { reason, .. } => Value::from(reason.to_string()),
+            Outcome::Chosen(_) => Value::Null,
+        };
+        let evidence = match outcome {
+            Outcome::NotComputed { .. } => Value::Null,
+            Outcome::Chosen(choice) => Value::map(
+                choice.evidence.thresholds.iter().map(|(name, v)| (*name, Value::from(*v))),
+            ),
+        };
+        Value::map([
+            ("rule", Value::from(outcome.rule().name())),
+            ("n_components", outcome.n_components().into()),
+            ("not_computed", reason),
+            ("thresholds", evidence),
+        ])
+    };
+    Value::map([
+        ("rules", Value::List(outcomes.iter().map(rule).collect())),
+        ("disagreement", Value::from(disagreement(outcomes))),
+    ])
+}

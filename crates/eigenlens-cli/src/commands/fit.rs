@@ -1,0 +1,397 @@
+//! `eigenlens fit`.
+
+use crate::arguments::{self, Common};
+use crate::describe::{component_names, feature_names, model_value, plan_value, summary};
+use crate::failure::Failure;
+use crate::input::{Input, Opened};
+use crate::methods::{self, AnyData, Fitted, Method, Wishes};
+use crate::output::{TableOutput, create, default_path, print, view};
+use crate::progress::Progress;
+use crate::talk::Talk;
+use crate::terms;
+use crate::wishes::{Bytes, components_text};
+use eigenlens::{Csr, Dataset, Options, PcaModel, TermWeights, Value};
+use eigenlens_io::write::Output;
+use eigenlens_io::{Labels, Numbers, Origin, StoredModel, json};
+use ndarray::{Array2, ArrayView2};
+use std::path::{Path, PathBuf};
+
+pub fn run(asked: &arguments::Fit, common: &Common, talk: &Talk) -> Result<(), Failure> {
+    let method = methods::find(&asked.method)?;
+    method.check(&asked.wishes)?;
+    if asked.plan {
+        return plan(asked, method, common, talk);
+    }
+    let outputs = Outputs::create(asked)?;
+    let opened = Opened::for_fit(&asked.data.data, &asked.reading, common, talk)?;
+    let mut wishes = wishes(method, asked, &opened, common);
+    let memory = Memory::share(&opened, method, &wishes, common)?;
+
+    let progress = Progress::bytes(talk, "reading");
+    let tell = |done, total| progress.at(done, total);
+    let input = opened.load(memory.table, &progress, &tell, talk)?;
+    let (n, _) = opened.n_samples();
+    let n = input.n_samples().or(n);
+    wishes.components =
+        method.wishes(&asked.wishes, n, opened.n_features(), Options::default()).components;
+    wishes.options.memory = memory.all.map(|all| all.saturating_sub(input.bytes()));
+    let weighted = weigh(&input, &opened, &wishes)?;
+    let data = data(&input, &opened, &weighted)?;
+
+    // A stream shows how far each pass is.
+    let spinner = input.piece().map(|_| Progress::spinner(talk, "fitting"));
+    // Under a budget scores are made afterwards, block by block.
+    let want_scores = outputs.scores.is_some() && memory.all.is_none() && input.piece().is_some();
+    let fitted = (method.fit)(&wishes, &data, want_scores)
+        .map_err(|e| memory.explain(e, &opened, input.bytes()))?;
+    drop(spinner);
+    let Fitted { model, scores } = fitted;
+    tell_choice(&model, asked, &wishes, talk);
+    mind_warnings(&model, common, talk)?;
+
+    let stored = StoredModel {
+        model,
+        term_weights: weighted.map(|(weights, _)| weights),
+        origin: Origin {
+            program: concat!("eigenlens ", env!("CARGO_PKG_VERSION")).into(),
+            options: wishes.in_words(),
+            columns: opened.origin_columns(),
+            labels: opened.label_names(),
+            image: opened.image_shape(),
+        },
+    };
+    let written = outputs.write(&stored, scores, &input, &opened, talk)?;
+    let text = if common.json {
+        let files = written.files.iter().map(|(name, path)| (*name, Value::from(path)));
+        let result = Value::map([("model", model_value(&stored)), ("files", Value::map(files))]);
+        format!("{}\n", json::to_json_lines(&result))
+    } else {
+        summary(&stored.model, 100)
+    };
+    if written.to_stdout {
+        // The table is the result; what else there is to say goes to stderr.
+        talk.say(text.trim_end());
+        return Ok(());
+    }
+    print(&text)
+}
+
+fn wishes(method: &Method, asked: &arguments::Fit, opened: &Opened, common: &Common) -> Wishes {
+    let options = Options {
+        threads: common.threads.map(usize::from),
+        memory: None,
+        seed: common.seed,
+        ..Options::default()
+    };
+    let (n, _) = opened.n_samples();
+    method.wishes(&asked.wishes, n, opened.n_features(), options)
+}
+
+/// How the budget is shared.
+struct Memory {
+    /// For the table in memory; it is streamed where it needs more.
+    table: Option<u64>,
+    /// For everything but the program and its readers.
+    all: Option<u64>,
+}
+
+/// The program itself, and what readers and writers hold at a time.
+const OWN_MEMORY: u64 = 40 << 20;
+
+impl Memory {
+    fn share(
+        opened: &Opened,
+        method: &Method,
+        wishes: &Wishes,
+        common: &Common,
+    ) -> Result<Memory, Failure> {
+        let Some(Bytes(budget)) = common.memory else {
+            return Ok(Memory { table: None, all: None });
+        };
+        if budget <= OWN_MEMORY {
+            return Err(Failure::File(eigenlens_io::Error::Memory {
+                what: "the program with its readers".into(),
+                needed: OWN_MEMORY + (8 << 20),
+                budget,
+            }));
+        }
+        let all = budget - OWN_MEMORY;
+        let fit = in_memory_plan(opened, method, wishes, Some(u64::MAX))?;
+        let together = opened.table_bytes().saturating_add(fit.peak_memory);
+        let table = if together <= all { all - fit.peak_memory } else { 0 };
+        Ok(Memory { table: Some(table), all: Some(all) })
+    }
+
+    /// An error of the fit, with the whole budget that it would need: a hint must be enough.
+    fn explain(&self, error: eigenlens::Error, opened: &Opened, table: u64) -> Failure {
+        match (error, self.all) {
+            (eigenlens::Error::Memory { route, needed, .. }, Some(all)) => {
+                Failure::File(eigenlens_io::Error::Memory {
+                    what: route,
+                    needed: needed.saturating_add(OWN_MEMORY + table),
+                    budget: all + OWN_MEMORY,
+                })
+            }
+            (error, _) => opened.explain(error, 0),
+        }
+    }
+}
+
+/// The plan for the table in memory: made from its shape alone.
+fn in_memory_plan(
+    opened: &Opened,
+    method: &Method,
+    wishes: &Wishes,
+    memory: Option<u64>,
+) -> Result<eigenlens::Plan, Failure> {
+    let shape = (opened.n_samples().1.max(2), opened.n_features());
+    let wishes = Wishes {
+        components: wishes.components.clone(),
+        options: Options { memory, ..wishes.options.clone() },
+        ..*wishes
+    };
+    if let Some(sparse) = opened.sparse() {
+        let data = AnyData::F64(Dataset::sparse(sparse));
+        return (method.plan)(&wishes, &data).map_err(|e| opened.explain(e, 0));
+    }
+    // One number that stands for all of them: a plan looks at none.
+    let (f32s, f64s) = ([0f32], [0f64]);
+    let planned = if opened.is_f32() {
+        let x = ArrayView2::from_shape((1, 1), &f32s[..]).ok();
+        let x = x.as_ref().and_then(|x| x.broadcast(shape));
+        x.map(|x| (method.plan)(&wishes, &AnyData::F32(Dataset::dense(x))))
+    } else {
+        let x = ArrayView2::from_shape((1, 1), &f64s[..]).ok();
+        let x = x.as_ref().and_then(|x| x.broadcast(shape));
+        x.map(|x| (method.plan)(&wishes, &AnyData::F64(Dataset::dense(x))))
+    };
+    planned
+        .unwrap_or_else(|| Err(eigenlens::Error::Internal("a shape cannot be planned".into())))
+        .map_err(|e| opened.explain(e, 0))
+}
+
+/// `--plan`: nothing is read but the beginning of the files, nothing is written.
+fn plan(
+    asked: &arguments::Fit,
+    method: &Method,
+    common: &Common,
+    talk: &Talk,
+) -> Result<(), Failure> {
+    let opened = Opened::for_fit(&asked.data.data, &asked.reading, common, talk)?;
+    let mut wishes = wishes(method, asked, &opened, common);
+    let memory = Memory::share(&opened, method, &wishes, common)?;
+    let streams = memory.table == Some(0);
+    let (known, guess) = opened.n_samples();
+    let plan = if streams {
+        let progress = Progress::bytes(talk, "reading");
+        let tell = |done, total| progress.at(done, total);
+        let input = opened.load(Some(0), &progress, &tell, talk)?;
+        wishes.options.memory = memory.all;
+        (method.plan)(&wishes, &input.data()?).map_err(|e| memory.explain(e, &opened, 0))?
+    } else {
+        in_memory_plan(&opened, method, &wishes, memory.all)?
+    };
+    let table = if streams { 0 } else { opened.table_bytes() };
+    if common.json {
+        let value = Value::map([
+            ("plan", plan_value(&plan)),
+            ("n_features", Value::from(opened.n_features())),
+            ("n_samples", known.into()),
+            ("n_samples_guess", guess.into()),
+            ("streamed", streams.into()),
+            ("table_memory", table.into()),
+        ]);
+        return print(&format!("{}\n", json::to_json_lines(&value)));
+    }
+    let rows = known.map_or_else(|| format!("about {guess}"), |n| n.to_string());
+    let place = if streams {
+        "streamed: too large for the budget".into()
+    } else {
+        format!("in memory: {}", Bytes(table.max(1)))
+    };
+    print(&format!(
+        "method      {}\ncomponents  {}\ntable       {rows} × {}, {place}\nplan        {plan}\n",
+        method.name,
+        components_text(&wishes.components),
+        opened.n_features()
+    ))
+}
+
+/// Counts weighted as asked, with what was learned.
+fn weigh(
+    input: &Input,
+    opened: &Opened,
+    wishes: &Wishes,
+) -> Result<Option<(TermWeights, Csr<f64>)>, Failure> {
+    let Some(weighting) = wishes.weighting else { return Ok(None) };
+    let Some(counts) = input.counts()? else {
+        return Err(Failure::usage(
+            "weighting terms needs the table in memory, and it does not fit the budget",
+            "use a larger `--memory`, or `--weighting none`",
+        ));
+    };
+    let weights = TermWeights::fit(weighting, &counts).map_err(|e| opened.explain(e, 0))?;
+    let weighted = weights.apply(&counts).map_err(|e| opened.explain(e, 0))?;
+    Ok(Some((weights, weighted)))
+}
+
+fn data<'a>(
+    input: &'a Input,
+    opened: &Opened,
+    weighted: &'a Option<(TermWeights, Csr<f64>)>,
+) -> Result<AnyData<'a>, Failure> {
+    match weighted {
+        Some((_, counts)) => {
+            let names = opened.feature_names();
+            Ok(AnyData::F64(Dataset::sparse(counts).with_feature_names(names)?))
+        }
+        None => input.data(),
+    }
+}
+
+fn tell_choice(model: &PcaModel, asked: &arguments::Fit, wishes: &Wishes, talk: &Talk) {
+    let wish = components_text(&wishes.components);
+    let said = if asked.wishes.components.is_some() {
+        format!("asked for as {wish}")
+    } else {
+        format!("{wish}, as nothing was said; --components to choose")
+    };
+    talk.say(format!("components: {} ({said})", model.n_components()));
+    talk.say(format!("plan: {}", model.plan()));
+}
+
+fn mind_warnings(model: &PcaModel, common: &Common, talk: &Talk) -> Result<(), Failure> {
+    if common.strict && !model.warnings().is_empty() {
+        let all: Vec<String> = model.warnings().iter().map(ToString::to_string).collect();
+        return Err(Failure::Check(all.join("; ")));
+    }
+    for warning in model.warnings() {
+        talk.warn(warning.to_string());
+    }
+    Ok(())
+}
+
+/// Everything that is written, made before anything is read.
+struct Outputs {
+    model: (Output, PathBuf),
+    scores: Option<TableOutput>,
+    components: Option<TableOutput>,
+    loadings: Option<TableOutput>,
+}
+
+/// What was written.
+struct Written {
+    files: Vec<(&'static str, String)>,
+    to_stdout: bool,
+}
+
+impl Outputs {
+    fn create(asked: &arguments::Fit) -> Result<Outputs, Failure> {
+        let inputs = &asked.data.data;
+        let first = inputs.first().map_or(Path::new("-"), PathBuf::as_path);
+        let model =
+            asked.output.clone().unwrap_or_else(|| default_path(first, "model.safetensors"));
+        let tables = [&asked.scores, &asked.components_file, &asked.loadings_file];
+        let mut all: Vec<&PathBuf> = tables.into_iter().flatten().collect();
+        all.push(&model);
+        if let Some(twice) =
+            all.iter().enumerate().find_map(|(i, a)| all[..i].contains(a).then_some(a))
+        {
+            return Err(Failure::usage(
+                format!("two outputs would go to `{}`", twice.display()),
+                "give each output a name of its own",
+            ));
+        }
+        let table = |path: &Option<PathBuf>| {
+            path.as_ref().map(|path| TableOutput::create(path, inputs)).transpose()
+        };
+        Ok(Outputs {
+            scores: table(&asked.scores)?,
+            components: table(&asked.components_file)?,
+            loadings: table(&asked.loadings_file)?,
+            model: (create(&model, inputs)?, model),
+        })
+    }
+
+    fn write(
+        self,
+        stored: &StoredModel,
+        scores: Option<Numbers>,
+        input: &Input,
+        opened: &Opened,
+        talk: &Talk,
+    ) -> Result<Written, Failure> {
+        let model = &stored.model;
+        let (names, features) = (component_names(model), feature_names(model));
+        let mut written = Written { files: Vec::new(), to_stdout: self.model.1 == Path::new("-") };
+        let mut tell = |what: &'static str, path: &Path| {
+            if path == Path::new("-") {
+                written.to_stdout = true;
+            } else {
+                talk.say(format!("{what}: {}", path.display()));
+                written.files.push((what, path.display().to_string()));
+            }
+        };
+        if let Some(table) = self.scores {
+            let path = table.path.clone();
+            match scores {
+                Some(scores) => {
+                    table.write_all(&opened.label_names(), input.labels(), &names, &scores)?;
+                }
+                None => write_scores(stored, opened, table, talk)?,
+            }
+            tell("scores", &path);
+        }
+        if let Some(table) = self.components {
+            let path = table.path.clone();
+            let matrix = Numbers::F64(model.components().to_owned());
+            write_named(table, "component", &names, &features, matrix)?;
+            tell("components", &path);
+        }
+        if let Some(table) = self.loadings {
+            let path = table.path.clone();
+            write_named(table, "feature", &features, &names, Numbers::F64(model.loadings()))?;
+            tell("loadings", &path);
+        }
+        let (mut output, path) = self.model;
+        output.put(&stored.to_bytes(&path)?)?;
+        output.commit()?;
+        tell("model", &path);
+        Ok(written)
+    }
+}
+
+/// The scores of a table, block by block.
+pub fn write_scores(
+    stored: &StoredModel,
+    opened: &Opened,
+    mut table: TableOutput,
+    talk: &Talk,
+) -> Result<(), Failure> {
+    let is_f32 = opened.is_f32() && stored.term_weights.is_none();
+    let names = component_names(&stored.model);
+    table.begin(&opened.label_names(), &names, is_f32, opened.n_samples().0)?;
+    let progress = Progress::bytes(talk, "scoring");
+    opened.for_each_piece(&progress, |rows, labels, first| {
+        let scores = terms::scores(stored, rows).map_err(|e| opened.explain(e, first))?;
+        table.write(labels, view(&scores))
+    })?;
+    table.finish()
+}
+
+/// A matrix whose rows have names.
+fn write_named(
+    table: TableOutput,
+    what: &str,
+    rows: &[String],
+    columns: &[String],
+    matrix: Numbers,
+) -> Result<(), Failure> {
+    let mut labels = Labels::default();
+    rows.iter().for_each(|row| labels.push(row));
+    let matrix = match matrix {
+        Numbers::F64(m) => Numbers::F64(Array2::from_shape_fn(m.dim(), |at| m[at])),
+        other => other,
+    };
+    table.write_all(&[what.to_string()], &[labels], columns, &matrix)
+}

@@ -1,0 +1,49 @@
+//! `eigenlens inspect`.
+
+use crate::arguments::{Common, Inspect};
+use crate::describe::{model_value, number, read_model, scree, summary};
+use crate::failure::Failure;
+use crate::output::print;
+use crate::pictures::Samples;
+use crate::talk::{Talk, wants_color};
+use eigenlens_io::{StoredModel, json};
+use eigenlens_report::text;
+use std::io::IsTerminal;
+
+pub fn run(asked: &Inspect, common: &Common, talk: &Talk) -> Result<(), Failure> {
+    let stored = read_model(&asked.model, common.threads)?;
+    if common.json {
+        return print(&format!("{}\n", json::to_json_lines(&model_value(&stored))));
+    }
+    let options = text::Options {
+        width: 100,
+        unicode: true,
+        color: std::io::stdout().is_terminal() && wants_color(),
+    };
+    let mut page = summary(&stored.model, options.width);
+    page.push_str(&origin(&stored));
+    for warning in stored.model.warnings() {
+        page.push_str(&format!("{:<15}{warning}\n", "warning"));
+    }
+    page.push('\n');
+    page.push_str(&text::scree(&scree(&stored.model, ""), &options));
+    if !asked.data.is_empty() {
+        let samples = Samples::read(&asked.data, &stored, &asked.reading, common, talk)?;
+        page.push('\n');
+        page.push_str(&text::scores(&samples.scores_picture(&stored, [0, 1])?, &options));
+    }
+    print(&page)
+}
+
+/// Where the model came from, in lines like those of its certificate.
+fn origin(stored: &StoredModel) -> String {
+    let model = &stored.model;
+    let line = |name: &str, value: String| format!("{name:<15}{value}\n");
+    let options: Vec<String> =
+        stored.origin.options.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    let mut text = line("total", format!("variance {}", number(model.total_variance())));
+    text.push_str(&line("noise", format!("variance {}", number(model.noise_variance()))));
+    text.push_str(&line("plan", model.plan().to_string()));
+    text.push_str(&line("made by", format!("{}: {}", stored.origin.program, options.join(", "))));
+    text
+}

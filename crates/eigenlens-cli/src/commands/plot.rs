@@ -1,0 +1,122 @@
+//! `eigenlens plot`.
+
+use crate::arguments::{Common, Plot, PlotKind};
+use crate::describe::{read_model, scree};
+use crate::failure::Failure;
+use crate::images;
+use crate::output::default_path;
+use crate::pictures::{self, PictureOutput, Samples};
+use crate::talk::Talk;
+use clap::ValueEnum;
+use eigenlens_io::StoredModel;
+use eigenlens_report::Picture;
+use std::path::PathBuf;
+
+pub fn run(asked: &Plot, common: &Common, talk: &Talk) -> Result<(), Failure> {
+    let kind = asked.kind.unwrap_or(match (asked.data.is_empty(), asked.image_size) {
+        (_, Some(_)) => PlotKind::Images,
+        (true, None) => PlotKind::Scree,
+        (false, None) => PlotKind::Scores,
+    });
+    check(asked, kind)?;
+    let inputs = [&asked.data[..], std::slice::from_ref(&asked.model)].concat();
+    let path = asked.output.clone().unwrap_or_else(|| default_file(asked, kind));
+    let output = PictureOutput::create(&path, &inputs)?;
+    let stored = read_model(&asked.model, common.threads)?;
+    let axes = axes(asked, &stored)?;
+    let samples = if asked.data.is_empty() {
+        None
+    } else {
+        let samples = Samples::read(&asked.data, &stored, &asked.reading, common, talk)?;
+        Some(samples.with_columns(asked.color.as_ref(), asked.names.as_ref())?)
+    };
+    output.write(&draw(asked, kind, &stored, samples.as_ref(), axes)?, talk)
+}
+
+fn draw(
+    asked: &Plot,
+    kind: PlotKind,
+    stored: &StoredModel,
+    samples: Option<&Samples>,
+    axes: [usize; 2],
+) -> Result<Picture, Failure> {
+    let model = &stored.model;
+    let need = || {
+        samples.ok_or_else(|| {
+            Failure::usage(
+                format!("a picture of samples (`--kind {}`) needs the table", word(kind)),
+                format!("use `eigenlens plot {} DATA`", asked.model.display()),
+            )
+        })
+    };
+    Ok(match kind {
+        PlotKind::Scree => scree(model, "").draw()?,
+        PlotKind::Loadings => pictures::loadings(model).draw()?,
+        PlotKind::HeatMap => pictures::heat_map(model).draw()?,
+        PlotKind::Circle => pictures::circle(model, axes)?.draw()?,
+        PlotKind::Scores => need()?.scores_picture(stored, axes)?.draw()?,
+        PlotKind::Biplot => need()?.biplot(stored, axes)?.draw()?,
+        PlotKind::Monitoring => match need()?.monitoring(model) {
+            Some(picture) => picture.draw()?,
+            None => {
+                return Err(Failure::Check(
+                    "T² and Q are not defined for this model: its number of samples is not known"
+                        .into(),
+                ));
+            }
+        },
+        PlotKind::Images => match images::shape(stored, asked.image_size)? {
+            Some(shape) => images::grid(model, shape, samples.map(|s| &s.first))?.draw()?,
+            None => {
+                return Err(Failure::usage(
+                    "it is not known how large the images are",
+                    "use `--image-size WIDTHxHEIGHT`",
+                ));
+            }
+        },
+    })
+}
+
+/// Options that a picture would ignore are refused.
+fn check(asked: &Plot, kind: PlotKind) -> Result<(), Failure> {
+    let of_samples = matches!(kind, PlotKind::Scores | PlotKind::Biplot | PlotKind::Monitoring);
+    let refuse = |option: &str| {
+        Err(Failure::usage(
+            format!("`{option}` does not fit `--kind {}`", word(kind)),
+            format!("leave out `{option}`"),
+        ))
+    };
+    if asked.color.is_some() && !(of_samples && kind != PlotKind::Monitoring) {
+        return refuse("--color");
+    }
+    if asked.names.is_some() && !of_samples {
+        return refuse("--names");
+    }
+    if asked.image_size.is_some() && kind != PlotKind::Images {
+        return refuse("--image-size");
+    }
+    Ok(())
+}
+
+fn axes(asked: &Plot, stored: &StoredModel) -> Result<[usize; 2], Failure> {
+    let k = stored.model.n_components();
+    // A model of one component is shown on a line.
+    let most = k.max(2);
+    match asked.axes[..] {
+        [x, y] if (1..=most).contains(&x) && (1..=most).contains(&y) && x != y => {
+            Ok([x - 1, y - 1])
+        }
+        _ => Err(Failure::usage(
+            format!("`--axes` must be two different components of 1 to {k}"),
+            "use `--axes 1,2`",
+        )),
+    }
+}
+
+fn word(kind: PlotKind) -> String {
+    kind.to_possible_value().map_or_else(String::new, |value| value.get_name().into())
+}
+
+fn default_file(asked: &Plot, kind: PlotKind) -> PathBuf {
+    default_path(&asked.model, &format!("{}.svg", word(kind)))
+}

@@ -1,0 +1,215 @@
+//! `eigenlens reconstruct`.
+
+use crate::arguments::{Common, Reconstruct};
+use crate::describe::{feature_names, number, percent, read_model};
+use crate::failure::Failure;
+use crate::input::{Opened, Piece};
+use crate::output::{TableOutput, print, view};
+use crate::progress::Progress;
+use crate::talk::Talk;
+use eigenlens::{Dataset, PcaModel, Scalar, Value};
+use eigenlens_io::{Labels, Numbers, json};
+use eigenlens_report::{Column, Table};
+use ndarray::Array2;
+use std::path::Path;
+
+pub fn run(asked: &Reconstruct, common: &Common, talk: &Talk) -> Result<(), Failure> {
+    if asked.reading.weights.is_some() {
+        return Err(Failure::usage(
+            "`--weights` does not fit `reconstruct`",
+            "leave out `--weights`",
+        ));
+    }
+    let inputs = [&asked.data.data[..], std::slice::from_ref(&asked.model)].concat();
+    let table = |path: &Option<std::path::PathBuf>| {
+        path.as_ref().map(|path| TableOutput::create(path, &inputs)).transpose()
+    };
+    let (mut rows, mut errors) = (table(&asked.output)?, table(&asked.errors)?);
+    let to_stdout =
+        [&asked.output, &asked.errors].iter().any(|p| p.as_deref() == Some(Path::new("-")));
+    let stored = read_model(&asked.model, common.threads)?;
+    if stored.term_weights.is_some() {
+        return Err(Failure::usage(
+            "a model of weighted terms gives weighted counts back, not the table",
+            "fit with `--weighting none`",
+        ));
+    }
+    let model = &stored.model;
+    let opened = Opened::for_model(&asked.data.data, &stored, &asked.reading, common, talk)?;
+    let labels = opened.label_names();
+    let n = opened.n_samples().0;
+    if let Some(table) = &mut rows {
+        table.begin(&labels, &feature_names(model), opened.is_f32(), n)?;
+    }
+    if let Some(table) = &mut errors {
+        table.begin(&labels, &["error", "relative_error"].map(String::from), false, n)?;
+    }
+    let mut loss = Loss::default();
+    let progress = Progress::bytes(talk, "reconstructing");
+    opened.for_each_piece(&progress, |piece, labels, first| {
+        let Piece::Dense(numbers) = piece else {
+            return Err(Failure::usage(
+                "a sparse matrix is not reconstructed: what comes back would not be sparse",
+                "use `eigenlens verify`, or a dense table",
+            ));
+        };
+        let (back, samples) = round_trip(model, numbers).map_err(|e| opened.explain(e, first))?;
+        loss.add(first, &samples, labels);
+        if let Some(table) = &mut rows {
+            table.write(labels, view(&back))?;
+        }
+        if let Some(table) = &mut errors {
+            let columns = Array2::from_shape_fn((samples.len(), 2), |(i, j)| match j {
+                0 => samples[i].error,
+                _ => samples[i].relative(),
+            });
+            table.write(labels, view(&Numbers::F64(columns)))?;
+        }
+        Ok(())
+    })?;
+    drop(progress);
+    for (what, path, table) in
+        [("reconstruction", &asked.output, rows), ("errors", &asked.errors, errors)]
+    {
+        if let (Some(table), Some(path)) = (table, path) {
+            table.finish()?;
+            if path != Path::new("-") {
+                talk.say(format!("{what}: {}", path.display()));
+            }
+        }
+    }
+    let text = if common.json {
+        format!("{}\n", json::to_json_lines(&loss.value(model)))
+    } else {
+        loss.text(model)
+    };
+    if to_stdout {
+        talk.say(text.trim_end());
+        return Ok(());
+    }
+    print(&text)
+}
+
+/// What the round trip did to a sample.
+struct Sample {
+    /// Its distance from what came back.
+    error: f64,
+    /// Its distance from the mean.
+    distance: f64,
+}
+
+impl Sample {
+    fn relative(&self) -> f64 {
+        if self.distance > 0.0 { self.error / self.distance } else { 0.0 }
+    }
+}
+
+fn round_trip(model: &PcaModel, numbers: &Numbers) -> eigenlens::Result<(Numbers, Vec<Sample>)> {
+    match numbers {
+        Numbers::F32(x) => round_trip_of(model, x).map(|(back, s)| (Numbers::F32(back), s)),
+        Numbers::F64(x) => round_trip_of(model, x).map(|(back, s)| (Numbers::F64(back), s)),
+    }
+}
+
+fn round_trip_of<T: Scalar>(
+    model: &PcaModel,
+    x: &Array2<T>,
+) -> eigenlens::Result<(Array2<T>, Vec<Sample>)> {
+    let back = model.reconstruct(&Dataset::from(x))?;
+    let samples = (x.rows().into_iter().zip(back.rows()))
+        .map(|(x, back)| {
+            let (mut error, mut distance) = (0.0f64, 0.0f64);
+            for ((x, back), mean) in x.iter().zip(back).zip(model.mean()) {
+                error = error.hypot(x.to_f64() - back.to_f64());
+                distance = distance.hypot(x.to_f64() - mean);
+            }
+            Sample { error, distance }
+        })
+        .collect();
+    Ok((back, samples))
+}
+
+/// The errors of all samples together, and the worst of them.
+#[derive(Default)]
+struct Loss {
+    rows: usize,
+    /// √Σ error² and √Σ distance²: roots, because squares may leave the range of numbers.
+    error: f64,
+    distance: f64,
+    /// Error, row from 1, labels.
+    worst: Vec<(f64, usize, String)>,
+}
+
+const WORST: usize = 5;
+
+impl Loss {
+    fn add(&mut self, first: usize, samples: &[Sample], labels: &[Labels]) {
+        for (i, sample) in samples.iter().enumerate() {
+            self.rows += 1;
+            self.error = self.error.hypot(sample.error);
+            self.distance = self.distance.hypot(sample.distance);
+            if self.worst.len() < WORST || self.worst.iter().any(|w| w.0 < sample.error) {
+                let names: Vec<&str> = labels.iter().filter_map(|l| l.get(i)).collect();
+                let at = self.worst.partition_point(|w| w.0 >= sample.error);
+                self.worst.insert(at, (sample.error, first + i + 1, names.join(", ")));
+                self.worst.truncate(WORST);
+            }
+        }
+    }
+
+    fn relative(&self) -> f64 {
+        if self.distance > 0.0 { (self.error / self.distance).powi(2) } else { 0.0 }
+    }
+
+    fn root_mean_square(&self, model: &PcaModel) -> f64 {
+        self.error / (self.rows as f64 * model.n_features() as f64).sqrt()
+    }
+
+    /// Numbers in the table over numbers that are kept: scores, components and mean.
+    fn compression(&self, model: &PcaModel) -> f64 {
+        let (n, d, k) = (self.rows as f64, model.n_features() as f64, model.n_components() as f64);
+        n * d / (n * k + k * d + d)
+    }
+
+    fn text(&self, model: &PcaModel) -> String {
+        let table = Table {
+            caption: "largest errors".into(),
+            columns: vec![
+                Column::number("row", ""),
+                Column::number("error", ""),
+                Column::text("labels"),
+            ],
+            rows: (self.worst.iter())
+                .map(|(error, row, labels)| vec![row.to_string(), number(*error), labels.clone()])
+                .collect(),
+        };
+        format!(
+            "samples            {}\ncomponents         {} of {} features\n\
+             squared error      {} of the variation about the mean\n\
+             root mean square   {} per entry\ncompression        {:.2} : 1\n\n{}",
+            self.rows,
+            model.n_components(),
+            model.n_features(),
+            percent(self.relative()),
+            number(self.root_mean_square(model)),
+            self.compression(model),
+            table.to_text(100)
+        )
+    }
+
+    fn value(&self, model: &PcaModel) -> Value {
+        let worst = self.worst.iter().map(|(error, row, _)| {
+            Value::map([("row", Value::from(*row)), ("error", (*error).into())])
+        });
+        Value::map([
+            ("n_samples", Value::from(self.rows)),
+            ("n_components", model.n_components().into()),
+            ("n_features", model.n_features().into()),
+            ("total_error", self.error.into()),
+            ("relative_squared_error", self.relative().into()),
+            ("root_mean_square_error", self.root_mean_square(model).into()),
+            ("compression_ratio", self.compression(model).into()),
+            ("largest", Value::List(worst.collect())),
+        ])
+    }
+}

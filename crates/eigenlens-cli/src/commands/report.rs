@@ -1,0 +1,162 @@
+//! `eigenlens report`.
+
+use crate::arguments::{Common, Report};
+use crate::describe::{components_table, headline, number, percent, read_model, scree};
+use crate::failure::Failure;
+use crate::images;
+use crate::output::{create, default_path};
+use crate::pictures::{self, Samples};
+use crate::talk::Talk;
+use eigenlens::PcaModel;
+use eigenlens_io::StoredModel;
+use eigenlens_report::html::{self, Block, Section};
+use eigenlens_report::{Column, Picture, Table};
+
+pub fn run(asked: &Report, common: &Common, talk: &Talk) -> Result<(), Failure> {
+    if asked.data.is_empty() && (asked.color.is_some() || asked.names.is_some()) {
+        return Err(Failure::usage(
+            "`--color` and `--names` are about samples, and there is no table",
+            format!("use `eigenlens report {} DATA`", asked.model.display()),
+        ));
+    }
+    let inputs = [&asked.data[..], std::slice::from_ref(&asked.model)].concat();
+    let path = asked.output.clone().unwrap_or_else(|| default_path(&asked.model, "report.html"));
+    let mut output = create(&path, &inputs)?;
+    let stored = read_model(&asked.model, common.threads)?;
+    let samples = if asked.data.is_empty() {
+        None
+    } else {
+        let samples = Samples::read(&asked.data, &stored, &asked.reading, common, talk)?;
+        Some(samples.with_columns(asked.color.as_ref(), asked.names.as_ref())?)
+    };
+    output.put(page(asked, &stored, samples.as_ref())?.to_html().as_bytes())?;
+    output.commit()?;
+    if path.as_os_str() != "-" {
+        talk.say(format!("report: {}", path.display()));
+    }
+    Ok(())
+}
+
+fn page(
+    asked: &Report,
+    stored: &StoredModel,
+    samples: Option<&Samples>,
+) -> Result<html::Report, Failure> {
+    let model = &stored.model;
+    let mut sections = vec![Section {
+        title: "Components".into(),
+        blocks: vec![
+            figure(scree(model, "").draw()?),
+            Block::Table(Box::new(components_table(model, 50))),
+        ],
+    }];
+    if let Some(samples) = samples {
+        sections.push(of_samples(stored, samples)?);
+    }
+    sections.push(of_features(model)?);
+    if let Some(shape) = images::shape(stored, asked.image_size)? {
+        let grid = images::grid(model, shape, samples.map(|s| &s.first))?;
+        sections.push(Section { title: "Images".into(), blocks: vec![figure(grid.draw()?)] });
+    }
+    sections.push(certificate(model));
+    Ok(html::Report {
+        title: format!("{} of {} features", model.method(), model.n_features()),
+        subtitle: headline(model),
+        summary: facts(model, samples),
+        warnings: model.warnings().iter().map(ToString::to_string).collect(),
+        sections,
+        methods: methods(stored),
+        footer: format!("Made with {}.", stored.origin.program),
+    })
+}
+
+fn figure(picture: Picture) -> Block {
+    Block::Figure(Box::new(picture), String::new())
+}
+
+fn facts(model: &PcaModel, samples: Option<&Samples>) -> Vec<(String, String)> {
+    let share: f64 = model.explained_variance_ratio().iter().sum();
+    let mut facts = vec![
+        ("training samples", model.n_samples().map_or("not known".into(), |n| n.to_string())),
+        ("features", model.n_features().to_string()),
+        ("components", model.n_components().to_string()),
+        ("variance kept", percent(share)),
+        ("total variance", number(model.total_variance())),
+        ("largest residual", format!("{:.1e}", model.certificate().relative_residual())),
+    ];
+    if let Some(samples) = samples {
+        facts.push(("samples shown", samples.len().to_string()));
+    }
+    facts.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
+}
+
+fn of_samples(stored: &StoredModel, samples: &Samples) -> Result<Section, Failure> {
+    let model = &stored.model;
+    let mut blocks = vec![figure(samples.scores_picture(stored, [0, 1])?.draw()?)];
+    // Arrows of thousands of features hide the points.
+    if model.n_features() <= 60 && model.n_components() > 1 {
+        blocks.push(figure(samples.biplot(stored, [0, 1])?.draw()?));
+    }
+    if let Some(picture) = samples.monitoring(model) {
+        blocks.push(figure(picture.draw()?));
+    }
+    Ok(Section { title: "Samples".into(), blocks })
+}
+
+fn of_features(model: &PcaModel) -> Result<Section, Failure> {
+    let mut blocks = vec![figure(pictures::loadings(model).draw()?)];
+    if model.n_components() > 1 && model.n_features() <= 500 {
+        blocks.push(figure(pictures::heat_map(model).draw()?));
+    }
+    if model.n_components() > 1 && model.n_features() <= 60 {
+        blocks.push(figure(pictures::circle(model, [0, 1])?.draw()?));
+    }
+    Ok(Section { title: "Features".into(), blocks })
+}
+
+fn certificate(model: &PcaModel) -> Section {
+    let certificate = model.certificate();
+    let names = crate::describe::component_names(model);
+    let row = |j: usize| {
+        let angle = certificate.angles[j];
+        vec![
+            names[j].clone(),
+            format!("{:.1e}", certificate.residuals[j]),
+            format!("{:.1e}", certificate.value_errors[j]),
+            if angle < 1.0 { format!("{angle:.1e}") } else { "only with its group".into() },
+        ]
+    };
+    let table = Table {
+        caption: "Relative to the largest variance; angles in radians.".into(),
+        columns: vec![
+            Column::text("component"),
+            Column::number("residual", ""),
+            Column::number("error of the variance", ""),
+            Column::number("angle", ""),
+        ],
+        rows: (0..model.n_components().min(50)).map(row).collect(),
+    };
+    let words = certificate.to_string();
+    let mut blocks: Vec<Block> = words.lines().map(|line| Block::Text(line.into())).collect();
+    blocks.push(Block::Table(Box::new(table)));
+    Section { title: "Certificate".into(), blocks }
+}
+
+fn methods(stored: &StoredModel) -> Vec<String> {
+    let model = &stored.model;
+    let options: Vec<String> =
+        stored.origin.options.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    let prepared =
+        match (stored.origin.options.get("center").is_some_and(|c| c == "true"), model.scale()) {
+            (true, Some(_)) => "Features were centred and divided by their standard deviations.",
+            (true, None) => "Features were centred.",
+            (false, Some(_)) => "Features were divided by their standard deviations, not centred.",
+            (false, None) => "Features were used as they are.",
+        };
+    vec![
+        prepared.into(),
+        format!("Computed by the {}.", model.plan()),
+        "Variances have the divisor n − 1; standard errors assume normal samples.".into(),
+        format!("Options: {}.", options.join(", ")),
+    ]
+}

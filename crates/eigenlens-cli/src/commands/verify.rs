@@ -1,0 +1,89 @@
+//! `eigenlens verify`.
+
+use crate::arguments::{Common, Verify};
+use crate::describe::read_model;
+use crate::failure::Failure;
+use crate::input::Opened;
+use crate::methods::{AnyData, each};
+use crate::output::print;
+use crate::progress::Progress;
+use crate::talk::Talk;
+use eigenlens::{Dataset, Value, Verification};
+use eigenlens_io::json;
+
+pub fn run(asked: &Verify, common: &Common, talk: &Talk) -> Result<(), Failure> {
+    let stored = read_model(&asked.model, common.threads)?;
+    let opened = Opened::for_model(&asked.data.data, &stored, &asked.reading, common, talk)?;
+    let progress = Progress::bytes(talk, "reading");
+    let tell = |done, total| progress.at(done, total);
+    // Half of a budget for the table, where it fits; else it is streamed.
+    let input = opened.load(common.memory.map(|m| m.0 / 2), &progress, &tell, talk)?;
+    let weighted = match &stored.term_weights {
+        None => None,
+        Some(weights) => match input.counts()? {
+            Some(counts) => Some(weights.apply(&counts).map_err(|e| opened.explain(e, 0))?),
+            None => {
+                return Err(Failure::usage(
+                    "a model of weighted terms is verified with the table in memory only",
+                    "use a larger `--memory`",
+                ));
+            }
+        },
+    };
+    let data = match &weighted {
+        Some(counts) => AnyData::F64(Dataset::sparse(counts)),
+        None => input.data()?,
+    };
+    let found = each!(&data, d => stored.model.verify(d)).map_err(|e| opened.explain(e, 0))?;
+    if common.json {
+        print(&format!("{}\n", json::to_json_lines(&value(&found))))?;
+    } else {
+        print(&text(&found))?;
+    }
+    if found.passed() {
+        return Ok(());
+    }
+    Err(Failure::Check(format!(
+        "the model does not fit {}: the largest deviation is {:.1e}, the tolerance {:.1e}",
+        opened.name(),
+        worst(&found),
+        found.tolerance
+    )))
+}
+
+fn largest(values: &[f64]) -> f64 {
+    values.iter().fold(0.0, |m: f64, v| if v.is_nan() { f64::INFINITY } else { m.max(*v) })
+}
+
+fn worst(found: &Verification) -> f64 {
+    let all = [found.total_error, found.orthogonality, found.mean_error];
+    largest(&all).max(largest(&found.residuals)).max(largest(&found.value_errors))
+}
+
+fn text(found: &Verification) -> String {
+    let line = |name: &str, value: f64| format!("{name:<16}{value:.1e}\n");
+    [
+        format!("{:<16}{}\n", "rows", found.rows),
+        line("mean", found.mean_error),
+        line("residual", largest(&found.residuals)),
+        line("variances", largest(&found.value_errors)),
+        line("total variance", found.total_error),
+        line("orthogonality", found.orthogonality),
+        line("tolerance", found.tolerance),
+        format!("{:<16}{}\n", "verdict", if found.passed() { "passed" } else { "FAILED" }),
+    ]
+    .concat()
+}
+
+fn value(found: &Verification) -> Value {
+    Value::map([
+        ("rows", Value::from(found.rows)),
+        ("mean_error", found.mean_error.into()),
+        ("residuals", Value::list(found.residuals.iter().copied())),
+        ("value_errors", Value::list(found.value_errors.iter().copied())),
+        ("total_error", found.total_error.into()),
+        ("orthogonality", found.orthogonality.into()),
+        ("tolerance", found.tolerance.into()),
+        ("passed", found.passed().into()),
+    ])
+}

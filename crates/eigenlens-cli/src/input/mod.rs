@@ -1,0 +1,311 @@
+//! The data: which columns become what, and the rows in memory or streamed.
+
+mod matrix;
+mod options;
+mod rows;
+
+pub use rows::{Input, Piece};
+
+use crate::arguments::{Common, Reading, WeightKind};
+use crate::failure::Failure;
+use crate::talk::Talk;
+use eigenlens_io::{
+    ColumnChoice, Fate, ImageShape, Location, Note, OriginColumn, Place, Selection, StoredModel,
+    Table, open,
+};
+use matrix::{Matrix, Rows, is_matrix_market};
+use std::path::PathBuf;
+
+/// Files that were looked at: their columns have their fate, rows of tables are not read.
+pub struct Opened {
+    body: Body,
+    paths: Vec<PathBuf>,
+}
+
+enum Body {
+    Table(Box<Chosen>),
+    Matrix(Matrix),
+}
+
+/// A table with its columns chosen.
+struct Chosen {
+    table: Table,
+    selection: Selection,
+    /// Label columns, as indices; for a model they may be more than the selection's.
+    labels: Vec<usize>,
+    weights: Option<(usize, WeightKind)>,
+}
+
+impl Opened {
+    /// Data to fit: every column of numbers is a feature unless something else is said.
+    pub fn for_fit(
+        paths: &[PathBuf],
+        reading: &Reading,
+        common: &Common,
+        talk: &Talk,
+    ) -> Result<Opened, Failure> {
+        let is_matrix = paths.iter().any(|path| is_matrix_market(path));
+        options::check_kind(paths, reading, is_matrix)?;
+        let body = if is_matrix {
+            Body::Matrix(Matrix::read(paths, reading, common.memory.map(|m| m.0 / 2))?)
+        } else {
+            let table = open(paths, &options::for_tables(reading, None, common)?)?;
+            let weights = options::weight_column(&table, reading)?;
+            let mut features = reading.columns.clone();
+            features.extend(weights.map(|(index, _)| format!("!{}", table.columns()[index].name)));
+            let choice = ColumnChoice { features, labels: reading.labels.clone() };
+            let selection = table.select(&choice)?;
+            let labels = selection.wanted().labels.clone();
+            Body::Table(Box::new(Chosen { table, selection, labels, weights }))
+        };
+        let opened = Opened { body, paths: paths.into() };
+        opened.tell(common, talk)?;
+        Ok(opened)
+    }
+
+    /// Data for a model: its features are found by name.
+    pub fn for_model(
+        paths: &[PathBuf],
+        stored: &StoredModel,
+        reading: &Reading,
+        common: &Common,
+        talk: &Talk,
+    ) -> Result<Opened, Failure> {
+        if !reading.columns.is_empty() {
+            return Err(Failure::usage(
+                "`--columns` does not fit a model, which finds its columns by name",
+                "leave out `--columns`",
+            ));
+        }
+        let names: Vec<String> = match stored.model.feature_names() {
+            Some(names) => names.to_vec(),
+            None => stored.origin.columns.iter().map(|column| column.name.clone()).collect(),
+        };
+        let is_matrix = paths.iter().any(|path| is_matrix_market(path));
+        options::check_kind(paths, reading, is_matrix)?;
+        let body = if is_matrix {
+            let matrix = Matrix::read(paths, reading, common.memory.map(|m| m.0 / 2))?;
+            Body::Matrix(matrix.with_features(&names, &paths[0])?)
+        } else {
+            let read = options::for_tables(reading, stored.origin.image, common)?;
+            let table = open(paths, &read)?;
+            let weights = options::weight_column(&table, reading)?;
+            let selection = table.select_named(&names)?;
+            let labels = options::model_labels(&table, &selection, stored, reading)?;
+            Body::Table(Box::new(Chosen { table, selection, labels, weights }))
+        };
+        let opened = Opened { body, paths: paths.into() };
+        opened.tell(common, talk)?;
+        Ok(opened)
+    }
+
+    /// What was read, used, skipped, and why.
+    fn tell(&self, common: &Common, talk: &Talk) -> Result<(), Failure> {
+        let note = |note: &Note| format!("{}: {}", note.what, note.found);
+        let notes: Vec<String> = match &self.body {
+            Body::Table(chosen) => chosen.table.notes().iter().map(note).collect(),
+            Body::Matrix(matrix) => matrix.notes.iter().map(note).collect(),
+        };
+        let notes =
+            if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
+        talk.say(format!("reading {}{notes}", self.name()));
+        let features = self.feature_names();
+        talk.say(format!("features: {}: {}", features.len(), listed(features)));
+        let labels = self.label_names();
+        if !labels.is_empty() {
+            talk.say(format!("labels: {}", listed(&labels)));
+        }
+        match &self.body {
+            Body::Table(chosen) => chosen.tell(common, talk),
+            Body::Matrix(_) => Ok(()),
+        }
+    }
+
+    /// The files in words.
+    pub fn name(&self) -> String {
+        let first = self.paths.first().map_or_else(String::new, |p| p.display().to_string());
+        match self.paths.len() {
+            0 | 1 => first,
+            n => format!("{first} and {} more", n - 1),
+        }
+    }
+
+    pub fn feature_names(&self) -> &[String] {
+        match &self.body {
+            Body::Table(chosen) => chosen.selection.feature_names(),
+            Body::Matrix(matrix) => &matrix.feature_names,
+        }
+    }
+
+    pub fn label_names(&self) -> Vec<String> {
+        match &self.body {
+            Body::Table(chosen) => {
+                let columns = chosen.table.columns();
+                chosen.labels.iter().map(|&index| columns[index].name.clone()).collect()
+            }
+            Body::Matrix(matrix) => matrix.names.iter().map(|_| "sample".to_string()).collect(),
+        }
+    }
+
+    /// The features, for the model file.
+    pub fn origin_columns(&self) -> Vec<OriginColumn> {
+        let column =
+            |name: &String, kind: &str| OriginColumn { name: name.clone(), kind: kind.into() };
+        match &self.body {
+            Body::Table(chosen) => (chosen.selection.wanted().numbers.iter())
+                .map(|&index| &chosen.table.columns()[index])
+                .map(|found| column(&found.name, found.kind.name()))
+                .collect(),
+            Body::Matrix(matrix) => {
+                matrix.feature_names.iter().map(|name| column(name, "float")).collect()
+            }
+        }
+    }
+
+    /// The size of the images, where all their pixels are features.
+    pub fn image_shape(&self) -> Option<ImageShape> {
+        let Body::Table(chosen) = &self.body else { return None };
+        let shape = chosen.table.source().image_shape()?;
+        (shape.width.checked_mul(shape.height) == Some(self.n_features())).then_some(shape)
+    }
+
+    /// The number of samples: as known, and as guessed from the size of the files.
+    pub fn n_samples(&self) -> (Option<usize>, usize) {
+        match &self.body {
+            Body::Table(chosen) => {
+                let source = chosen.table.source();
+                (source.n_rows(), source.n_rows().unwrap_or_else(|| source.rows_guess()))
+            }
+            Body::Matrix(matrix) => (Some(matrix.n_rows()), matrix.n_rows()),
+        }
+    }
+
+    pub fn n_features(&self) -> usize {
+        self.feature_names().len()
+    }
+
+    pub fn is_f32(&self) -> bool {
+        match &self.body {
+            Body::Table(chosen) => chosen.table.source().is_f32(),
+            Body::Matrix(_) => false,
+        }
+    }
+
+    /// The entries, where they are sparse; they are in memory then.
+    pub fn sparse(&self) -> Option<&eigenlens::Csr<f64>> {
+        match &self.body {
+            Body::Matrix(Matrix { rows: Rows::Sparse(x), .. }) => Some(x),
+            _ => None,
+        }
+    }
+
+    /// Bytes of the features in memory, as far as known.
+    pub fn table_bytes(&self) -> u64 {
+        match &self.body {
+            Body::Table(_) => {
+                let size = if self.is_f32() { 4 } else { 8 };
+                let entries = (self.n_samples().1 as u64).saturating_mul(self.n_features() as u64);
+                entries.saturating_mul(size)
+            }
+            Body::Matrix(matrix) => matrix.bytes(),
+        }
+    }
+
+    /// An error of the library about these data, with file and line where it is about a cell.
+    /// `first` is the row of the table that the library saw as row 0.
+    pub fn explain(&self, error: eigenlens::Error, first: usize) -> Failure {
+        use eigenlens::Error;
+        let (row, column, what) = match &error {
+            Error::MissingValue { row, column, .. } => (*row, Some(*column), "is missing".into()),
+            Error::Infinite { row, column, value, .. } => {
+                (*row, Some(*column), format!("is {value}"))
+            }
+            Error::NegativeCount { row, column, value } => {
+                (*row, Some(*column), format!("is {value}, but a count must not be negative"))
+            }
+            Error::Weight { row, value } => (
+                *row,
+                None,
+                format!("the weight is {value}, but it must be finite and not negative"),
+            ),
+            _ => return self.about_all(error),
+        };
+        let row = row + first;
+        let found = match &self.body {
+            Body::Table(chosen) => chosen.table.locate(&chosen.selection, row).ok().flatten(),
+            Body::Matrix(_) => None,
+        };
+        let Location { file, mut place } = found.unwrap_or_else(|| Location {
+            file: self.paths.first().cloned().unwrap_or_default(),
+            place: Place { row: Some(row as u64 + 1), ..Place::default() },
+        });
+        let name = column.and_then(|c| self.feature_names().get(c));
+        place.column = name.map(|name| format!("`{name}`"));
+        let separator = if column.is_some() { "" } else { ":" };
+        Failure::Data {
+            what: format!("{}{place}{separator} {what}", file.display()),
+            // A name that the shell or the option would read in another way makes no hint.
+            hint: name
+                .filter(|n| !n.contains(['\'', ',', '*', '?', '!', '[', '.', '\n', '\u{1b}']))
+                .map(|n| format!("mend the value, or leave the column out: `--columns '!{n}'`")),
+        }
+    }
+
+    fn about_all(&self, error: eigenlens::Error) -> Failure {
+        match Failure::from(error) {
+            Failure::Library { error, .. } => {
+                let samples = match &error {
+                    eigenlens::Error::TooManyComponents { samples, .. } => Some(*samples),
+                    _ => self.n_samples().0,
+                };
+                let samples = samples.map_or(String::new(), |n| format!("{n} samples, "));
+                let data = format!("{} ({samples}{} features)", self.name(), self.n_features());
+                Failure::Library { error, data: Some(data) }
+            }
+            other => other,
+        }
+    }
+}
+
+impl Chosen {
+    fn tell(&self, common: &Common, talk: &Talk) -> Result<(), Failure> {
+        if let Some((index, kind)) = self.weights {
+            let kind = match kind {
+                WeightKind::Frequency => "counts",
+                WeightKind::Relative => "relative",
+            };
+            talk.say(format!("weights: {} ({kind})", self.table.columns()[index].name));
+        }
+        let skipped: Vec<String> = (self.selection.fates().iter().enumerate())
+            .filter(|(index, fate)| {
+                fate.fate == Fate::Skipped
+                    && !self.labels.contains(index)
+                    && self.weights.is_none_or(|(weight, _)| weight != *index)
+            })
+            .map(|(_, fate)| format!("{} ({})", fate.name, fate.reason))
+            .collect();
+        if !skipped.is_empty() {
+            talk.say(format!("skipped: {}", listed(&skipped)));
+        }
+        for fate in self.selection.fates() {
+            if let Some(warning) = &fate.warning {
+                let warning = format!("column `{}` {warning}", fate.name);
+                if common.strict {
+                    return Err(Failure::Check(warning));
+                }
+                talk.warn(warning);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Names with commas between them, not too many.
+pub fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let mut text = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    if names.len() > SHOWN {
+        text.push_str(&format!(" and {} more", names.len() - SHOWN));
+    }
+    text
+}

@@ -1,0 +1,222 @@
+//! The rows: in memory or streamed, and piece by piece with their labels.
+
+use super::matrix::{Matrix, Rows};
+use super::{Body, Chosen, Opened};
+use crate::arguments::WeightKind;
+use crate::failure::Failure;
+use crate::methods::AnyData;
+use crate::progress::Progress;
+use crate::talk::Talk;
+use eigenlens::{Csr, Dataset, SampleWeights, Scalar};
+use eigenlens_io::{Labels, Loaded, Numbers, Wanted};
+use std::borrow::Cow;
+
+/// The rows of the data.
+pub struct Input<'a> {
+    opened: &'a Opened,
+    held: Held<'a>,
+    /// Labels that are not held with the rows.
+    labels: Vec<Labels>,
+    weights: Option<SampleWeights>,
+}
+
+enum Held<'a> {
+    Table(Loaded<'a>),
+    Matrix(&'a Matrix),
+}
+
+/// Some rows.
+#[derive(Clone, Copy)]
+pub enum Piece<'a> {
+    Dense(&'a Numbers),
+    Sparse(&'a Csr<f64>),
+}
+
+impl<'a> Piece<'a> {
+    /// As the library takes them.
+    pub fn data(self) -> AnyData<'a> {
+        match self {
+            Piece::Dense(Numbers::F32(x)) => AnyData::F32(Dataset::from(x)),
+            Piece::Dense(Numbers::F64(x)) => AnyData::F64(Dataset::from(x)),
+            Piece::Sparse(x) => AnyData::F64(Dataset::sparse(x)),
+        }
+    }
+}
+
+impl Opened {
+    /// Reads the rows, if they take at most `memory` bytes; else they will be streamed.
+    pub fn load<'a>(
+        &'a self,
+        memory: Option<u64>,
+        progress: &'a Progress,
+        tell: &'a (dyn Fn(u64, u64) + Sync),
+        talk: &Talk,
+    ) -> Result<Input<'a>, Failure> {
+        let input = match &self.body {
+            Body::Table(chosen) => {
+                let loaded = chosen.table.load(&chosen.selection, memory, Some(tell))?;
+                let mut labels = Vec::new();
+                if let Loaded::InMemory(read) = &loaded {
+                    for note in &read.findings {
+                        talk.say(format!("{}: {}", note.what, note.found));
+                    }
+                    if chosen.labels != chosen.selection.wanted().labels {
+                        labels = chosen.read_labels()?;
+                    }
+                }
+                let weights = chosen.read_weights()?;
+                Input { opened: self, held: Held::Table(loaded), labels, weights }
+            }
+            Body::Matrix(matrix) => Input {
+                opened: self,
+                held: Held::Matrix(matrix),
+                labels: matrix.names.iter().cloned().collect(),
+                weights: None,
+            },
+        };
+        progress.pause();
+        Ok(input)
+    }
+
+    /// Every row with its labels, piece by piece, in bounded memory where the data are a table. The
+    /// work is given the index of its first row.
+    pub fn for_each_piece(
+        &self,
+        progress: &Progress,
+        mut work: impl FnMut(Piece, &[Labels], usize) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let chosen = match &self.body {
+            Body::Table(chosen) => chosen,
+            Body::Matrix(matrix) => {
+                let labels: Vec<Labels> = matrix.names.iter().cloned().collect();
+                return work(matrix.piece(), &labels, 0);
+            }
+        };
+        let numbers = chosen.selection.wanted().numbers.clone();
+        let wanted = Wanted { numbers, labels: chosen.labels.clone() };
+        let source = chosen.table.source();
+        let mut reader = source.open(&wanted)?;
+        let mut first = 0;
+        while let Some(block) = reader.next_block()? {
+            work(Piece::Dense(&block.numbers), &block.labels, first)?;
+            first += block.n_rows();
+            progress.at(reader.bytes_read(), source.n_bytes());
+        }
+        if first == 0 {
+            return Err(self.explain(eigenlens::Error::NoRows, 0));
+        }
+        Ok(())
+    }
+}
+
+impl Matrix {
+    fn piece(&self) -> Piece<'_> {
+        match &self.rows {
+            Rows::Dense(x) => Piece::Dense(x),
+            Rows::Sparse(x) => Piece::Sparse(x),
+        }
+    }
+}
+
+impl Chosen {
+    fn read_labels(&self) -> Result<Vec<Labels>, Failure> {
+        let wanted = Wanted { numbers: Vec::new(), labels: self.labels.clone() };
+        let mut all = vec![Labels::default(); self.labels.len()];
+        let mut reader = self.table.source().open(&wanted)?;
+        while let Some(block) = reader.next_block()? {
+            for (all, more) in all.iter_mut().zip(&block.labels) {
+                all.append(more);
+            }
+        }
+        Ok(all)
+    }
+
+    fn read_weights(&self) -> Result<Option<SampleWeights>, Failure> {
+        let Some((index, kind)) = self.weights else { return Ok(None) };
+        let wanted = Wanted { numbers: vec![index], labels: Vec::new() };
+        let mut all = Vec::new();
+        let mut reader = self.table.source().open(&wanted)?;
+        while let Some(block) = reader.next_block()? {
+            match block.numbers {
+                Numbers::F32(numbers) => all.extend(numbers.iter().map(|w| f64::from(*w))),
+                Numbers::F64(numbers) => all.extend(numbers.iter()),
+            }
+        }
+        Ok(Some(match kind {
+            WeightKind::Frequency => SampleWeights::frequency(all),
+            WeightKind::Relative => SampleWeights::relative(all),
+        }))
+    }
+}
+
+impl Input<'_> {
+    /// The data as the library takes them, with names and weights.
+    pub fn data(&self) -> Result<AnyData<'_>, Failure> {
+        let data = match (self.piece(), &self.held) {
+            (Some(piece), _) => piece.data(),
+            (None, Held::Table(Loaded::Streamed(rows))) if rows.is_f32() => {
+                AnyData::F32(Dataset::streamed(rows))
+            }
+            (None, Held::Table(Loaded::Streamed(rows))) => AnyData::F64(Dataset::streamed(rows)),
+            _ => return Err(Failure::Internal("data that are nowhere".into())),
+        };
+        let names = self.opened.feature_names();
+        Ok(match data {
+            AnyData::F32(d) => AnyData::F32(self.weighed(d.with_feature_names(names)?)),
+            AnyData::F64(d) => AnyData::F64(self.weighed(d.with_feature_names(names)?)),
+        })
+    }
+
+    fn weighed<'d, T: Scalar>(&self, data: Dataset<'d, T>) -> Dataset<'d, T> {
+        match &self.weights {
+            Some(weights) => data.with_weights(weights.clone()),
+            None => data,
+        }
+    }
+
+    /// All rows, where they are in memory.
+    pub fn piece(&self) -> Option<Piece<'_>> {
+        match &self.held {
+            Held::Table(Loaded::InMemory(read)) => Some(Piece::Dense(&read.numbers)),
+            Held::Table(Loaded::Streamed(_)) => None,
+            Held::Matrix(matrix) => Some(matrix.piece()),
+        }
+    }
+
+    /// All rows as a sparse matrix, where they are in memory.
+    pub fn counts(&self) -> Result<Option<Cow<'_, Csr<f64>>>, Failure> {
+        Ok(match self.piece() {
+            Some(Piece::Sparse(x)) => Some(Cow::Borrowed(x)),
+            Some(Piece::Dense(x)) => Some(Cow::Owned(crate::terms::sparse(x)?)),
+            None => None,
+        })
+    }
+
+    /// The number of samples, where the rows are in memory.
+    pub fn n_samples(&self) -> Option<usize> {
+        match self.piece()? {
+            Piece::Dense(x) => Some(x.dim().0),
+            Piece::Sparse(x) => Some(x.n_rows()),
+        }
+    }
+
+    /// The labels of every sample, one entry for each label column; none where streamed.
+    pub fn labels(&self) -> &[Labels] {
+        match &self.held {
+            Held::Table(Loaded::InMemory(read)) if self.labels.is_empty() => &read.labels,
+            _ => &self.labels,
+        }
+    }
+
+    /// Bytes held in memory.
+    pub fn bytes(&self) -> u64 {
+        match &self.held {
+            Held::Table(Loaded::InMemory(read)) => match &read.numbers {
+                Numbers::F32(x) => 4 * x.len() as u64,
+                Numbers::F64(x) => 8 * x.len() as u64,
+            },
+            Held::Table(Loaded::Streamed(_)) => 0,
+            Held::Matrix(matrix) => matrix.bytes(),
+        }
+    }
+}

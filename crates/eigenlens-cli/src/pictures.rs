@@ -1,0 +1,353 @@
+//! Pictures of a model and of samples: the library's numbers in the report's structures.
+
+use crate::arguments::{Common, Reading};
+use crate::describe::{component_names, feature_names};
+use crate::failure::Failure;
+use crate::input::{Input, Opened, Piece};
+use crate::methods::{AnyData, each};
+use crate::output::create;
+use crate::progress::Progress;
+use crate::talk::Talk;
+use crate::terms;
+use eigenlens::model::normal_ellipse;
+use eigenlens::{Dataset, PcaModel};
+use eigenlens_io::write::Output;
+use eigenlens_io::{Labels, Numbers, StoredModel};
+use eigenlens_report::{
+    Arrow, Biplot, Coloring, Component, CorrelationCircle, Ellipse, Limit, LoadingBars, Loadings,
+    LoadingsHeatMap, Monitoring, Picture, Scores,
+};
+use ndarray::{Array2, s};
+use std::path::{Path, PathBuf};
+
+/// Groups beyond this number colour nothing.
+const MOST_GROUPS: usize = 20;
+/// The share of a normal distribution that an ellipse holds, and the confidence of limits.
+const CONFIDENCE: f64 = 0.95;
+
+/// Samples as pictures need them.
+pub struct Samples {
+    scores: Array2<f64>,
+    label_names: Vec<String>,
+    labels: Vec<Labels>,
+    /// Column that colours and column that names, by index into the labels.
+    color: Option<usize>,
+    names: Option<usize>,
+    t_squared: Vec<f64>,
+    q: Vec<f64>,
+    q_limit: Option<f64>,
+    /// The first samples themselves, for reconstructions.
+    pub first: Array2<f64>,
+}
+
+impl Samples {
+    /// Reads a table and transforms it.
+    pub fn read(
+        paths: &[PathBuf],
+        stored: &StoredModel,
+        reading: &Reading,
+        common: &Common,
+        talk: &Talk,
+    ) -> Result<Samples, Failure> {
+        let opened = Opened::for_model(paths, stored, reading, common, talk)?;
+        let progress = Progress::bytes(talk, "reading");
+        let tell = |done, total| progress.at(done, total);
+        let input = opened.load(None, &progress, &tell, talk)?;
+        Samples::of(&input, &opened, stored).map_err(|e| opened.explain(e, 0))
+    }
+
+    fn of(
+        input: &Input,
+        opened: &Opened,
+        stored: &StoredModel,
+    ) -> Result<Samples, eigenlens::Error> {
+        let model = &stored.model;
+        let Some(rows) = input.piece() else {
+            return Err(eigenlens::Error::Internal("the table is not in memory".into()));
+        };
+        let weighted = match (&stored.term_weights, rows) {
+            (Some(weights), Piece::Dense(x)) => Some(weights.apply(&terms::sparse(x)?)?),
+            (Some(weights), Piece::Sparse(x)) => Some(weights.apply(x)?),
+            (None, _) => None,
+        };
+        let data = match &weighted {
+            Some(counts) => AnyData::F64(Dataset::sparse(counts)),
+            None => rows.data(),
+        };
+        let scores = each!(&data, d => {
+            model.transform(d).map(|z| z.mapv(eigenlens::Scalar::to_f64))
+        })?;
+        // T² and Q are not defined for every model: their picture then is not drawn.
+        let diagnostics = each!(&data, d => model.sample_diagnostics(d)).ok();
+        let q_limit = each!(&data, d => model.q_limit(d, CONFIDENCE)).ok().map(|limit| limit.q());
+        let (t_squared, q) =
+            diagnostics.map_or_else(Default::default, |d| (d.t_squared.to_vec(), d.q.to_vec()));
+        let first = match rows {
+            Piece::Dense(Numbers::F32(x)) => x.slice(s![..x.nrows().min(6), ..]).mapv(f64::from),
+            Piece::Dense(Numbers::F64(x)) => x.slice(s![..x.nrows().min(6), ..]).to_owned(),
+            Piece::Sparse(x) => Array2::zeros((0, x.n_columns())),
+        };
+        let labels = input.labels().to_vec();
+        let color = labels.iter().position(colours);
+        let names = labels.iter().position(|column| names_samples(column, scores.nrows()));
+        let label_names = opened.label_names();
+        Ok(Samples { scores, label_names, labels, color, names, t_squared, q, q_limit, first })
+    }
+
+    /// Colours and names by the columns asked for.
+    pub fn with_columns(
+        mut self,
+        color: Option<&String>,
+        names: Option<&String>,
+    ) -> Result<Samples, Failure> {
+        if let Some(name) = color {
+            self.color = Some(self.label(name)?);
+        }
+        if let Some(name) = names {
+            self.names = Some(self.label(name)?);
+        }
+        Ok(self)
+    }
+
+    fn label(&self, name: &str) -> Result<usize, Failure> {
+        self.label_names.iter().position(|label| label == name).ok_or_else(|| {
+            Failure::usage(
+                format!("`{name}` is no label column"),
+                format!("use `--labels {name}` to make it one"),
+            )
+        })
+    }
+
+    pub fn len(&self) -> usize {
+        self.scores.nrows()
+    }
+
+    /// Samples in the plane of two components.
+    pub fn scores_picture(
+        &self,
+        stored: &StoredModel,
+        axes: [usize; 2],
+    ) -> Result<Scores, Failure> {
+        let model = &stored.model;
+        let points = self.points(model, axes);
+        let coloring = self.coloring();
+        let ellipses = ellipses(&points, &coloring)?;
+        Ok(Scores {
+            x: component(model, axes[0]),
+            y: component(model, axes[1]),
+            names: self.names(),
+            caption: ellipse_caption(&ellipses),
+            ellipses,
+            coloring,
+            points,
+            ..Scores::default()
+        })
+    }
+
+    /// Samples and features together: distances between samples are true (Gabriel 1971).
+    pub fn biplot(&self, stored: &StoredModel, axes: [usize; 2]) -> Result<Biplot, Failure> {
+        let model = &stored.model;
+        let points = self.points(model, axes);
+        let coloring = self.coloring();
+        let ellipses = ellipses(&points, &coloring)?;
+        let components = model.components();
+        let tip = |f: usize| axes.map(|axis| entry(&components, axis, f));
+        Ok(Biplot {
+            x: component(model, axes[0]),
+            y: component(model, axes[1]),
+            names: self.names(),
+            arrows: arrows(model, tip),
+            scaling: "Points are scores, arrows are unit components: distances between points \
+                      approximate distances between samples."
+                .into(),
+            caption: ellipse_caption(&ellipses),
+            ellipses,
+            coloring,
+            points,
+            ..Biplot::default()
+        })
+    }
+
+    /// T² against Q, where both are defined.
+    pub fn monitoring(&self, model: &PcaModel) -> Option<Monitoring> {
+        if self.t_squared.is_empty() {
+            return None;
+        }
+        let percent = format!("{:.0} % limit", 100.0 * CONFIDENCE);
+        let limit = |value: Option<f64>| value.map(|value| Limit { value, label: percent.clone() });
+        Some(Monitoring {
+            t_squared: self.t_squared.clone(),
+            q: self.q.clone(),
+            t_squared_limit: limit(model.t_squared_limit_training(CONFIDENCE).ok()),
+            q_limit: limit(self.q_limit.filter(|limit| *limit > 0.0)),
+            names: self.names(),
+            caption: "T² is the distance within the components, Q the squared distance from them; \
+                      limits assume normal training samples."
+                .into(),
+            ..Monitoring::default()
+        })
+    }
+
+    /// A model of one component has points on a line.
+    fn points(&self, model: &PcaModel, axes: [usize; 2]) -> Vec<[f64; 2]> {
+        let at = |row: ndarray::ArrayView1<f64>, axis: usize| {
+            if axis < model.n_components() { row[axis] } else { 0.0 }
+        };
+        let point = |row: ndarray::ArrayView1<f64>| axes.map(|axis| at(row, axis));
+        self.scores.rows().into_iter().map(point).collect()
+    }
+
+    fn names(&self) -> Vec<String> {
+        match self.names.and_then(|index| self.labels.get(index)) {
+            Some(column) => column.iter().map(str::to_owned).collect(),
+            None => Vec::new(),
+        }
+    }
+
+    fn coloring(&self) -> Coloring {
+        let Some(column) = self.color.and_then(|index| self.labels.get(index)) else {
+            return Coloring::default();
+        };
+        let mut names: Vec<String> = Vec::new();
+        let of = (column.iter())
+            .map(|label| match names.iter().position(|name| name == label) {
+                Some(group) => group,
+                None => {
+                    names.push(label.into());
+                    names.len() - 1
+                }
+            })
+            .collect();
+        Coloring::Groups { names, of }
+    }
+}
+
+/// A column with a few values, each several times.
+fn colours(column: &Labels) -> bool {
+    let mut values = std::collections::BTreeSet::new();
+    for label in column.iter() {
+        values.insert(label);
+        if values.len() > MOST_GROUPS {
+            return false;
+        }
+    }
+    values.len() > 1 && 2 * values.len() <= column.len()
+}
+
+/// A column with a value of its own for each sample.
+fn names_samples(column: &Labels, n: usize) -> bool {
+    n <= 2000 && column.iter().collect::<std::collections::BTreeSet<_>>().len() == n
+}
+
+fn ellipses(points: &[[f64; 2]], coloring: &Coloring) -> Result<Vec<Ellipse>, Failure> {
+    let Coloring::Groups { names, of } = coloring else { return Ok(Vec::new()) };
+    let mut ellipses = Vec::new();
+    for group in 0..names.len() {
+        let members: Vec<[f64; 2]> =
+            points.iter().zip(of).filter(|(_, g)| **g == group).map(|(p, _)| *p).collect();
+        if let Some(e) = normal_ellipse(&members, CONFIDENCE)? {
+            ellipses.push(Ellipse { group: Some(group), center: e.center, axes: e.axes });
+        }
+    }
+    Ok(ellipses)
+}
+
+fn ellipse_caption(ellipses: &[Ellipse]) -> String {
+    if ellipses.is_empty() {
+        return String::new();
+    }
+    "Ellipses hold 95 % of a normal distribution with each group's mean and covariance.".into()
+}
+
+/// A component as axes name it.
+pub fn component(model: &PcaModel, index: usize) -> Component {
+    Component {
+        name: component_names(model).get(index).cloned().unwrap_or_default(),
+        share: model.explained_variance_ratio().get(index).copied(),
+    }
+}
+
+fn entry(components: &ndarray::ArrayView2<f64>, j: usize, f: usize) -> f64 {
+    components.get([j, f]).copied().unwrap_or(0.0)
+}
+
+fn arrows(model: &PcaModel, tip: impl Fn(usize) -> [f64; 2]) -> Vec<Arrow> {
+    let names = feature_names(model).into_iter().enumerate();
+    names.map(|(f, name)| Arrow { name, tip: tip(f) }).collect()
+}
+
+/// Bars of the largest weights of the first components.
+pub fn loadings(model: &PcaModel) -> Loadings {
+    let bars = |j: usize| LoadingBars {
+        component: component(model, j),
+        values: model.components().row(j).to_vec(),
+    };
+    Loadings {
+        features: feature_names(model),
+        components: (0..model.n_components().min(4)).map(bars).collect(),
+        caption: "Weights of the features in the unit components.".into(),
+        ..Loadings::default()
+    }
+}
+
+/// All loadings as colours.
+pub fn heat_map(model: &PcaModel) -> LoadingsHeatMap {
+    let loadings = model.loadings();
+    LoadingsHeatMap {
+        features: feature_names(model),
+        components: (0..model.n_components()).map(|j| component(model, j)).collect(),
+        values: loadings.rows().into_iter().map(|row| row.to_vec()).collect(),
+        caption: "Loadings: components times standard deviations.".into(),
+        ..LoadingsHeatMap::default()
+    }
+}
+
+/// Correlations of features with two components.
+pub fn circle(model: &PcaModel, axes: [usize; 2]) -> Result<CorrelationCircle, Failure> {
+    let found = model.feature_diagnostics()?.correlations;
+    let tip = |f: usize| axes.map(|axis| found.get([f, axis]).copied().unwrap_or(0.0));
+    Ok(CorrelationCircle {
+        x: component(model, axes[0]),
+        y: component(model, axes[1]),
+        arrows: arrows(model, tip),
+        ..CorrelationCircle::default()
+    })
+}
+
+/// A picture's file, made before anything is read.
+pub struct PictureOutput {
+    output: Output,
+    path: PathBuf,
+    png: bool,
+}
+
+impl PictureOutput {
+    pub fn create(path: &Path, inputs: &[PathBuf]) -> Result<PictureOutput, Failure> {
+        let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
+        let png = match extension.as_deref() {
+            Some("svg") => false,
+            Some("png") => true,
+            None if path == Path::new("-") => false,
+            _ => {
+                return Err(Failure::usage(
+                    format!("`{}` is no picture's name", path.display()),
+                    "use a name that ends in `.svg` or `.png`",
+                ));
+            }
+        };
+        Ok(PictureOutput { output: create(path, inputs)?, path: path.into(), png })
+    }
+
+    pub fn write(mut self, picture: &Picture, talk: &Talk) -> Result<(), Failure> {
+        if self.png {
+            self.output.put(&picture.png(Picture::SCALE)?)?;
+        } else {
+            self.output.put(picture.svg().as_bytes())?;
+        }
+        self.output.commit()?;
+        if self.path != Path::new("-") {
+            talk.say(format!("picture: {}", self.path.display()));
+        }
+        Ok(())
+    }
+}

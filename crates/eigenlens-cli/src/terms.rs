@@ -1,0 +1,43 @@
+//! Counts of terms: made sparse and weighted before a model sees them.
+
+use crate::input::Piece;
+use crate::methods::each_matrix;
+use eigenlens::{Csr, Dataset, Scalar};
+use eigenlens_io::{Numbers, StoredModel};
+use ndarray::Array2;
+use std::borrow::Cow;
+
+/// The entries that are not 0.
+pub fn sparse(numbers: &Numbers) -> eigenlens::Result<Csr<f64>> {
+    match numbers {
+        Numbers::F32(x) => sparse_of(x),
+        Numbers::F64(x) => sparse_of(x),
+    }
+}
+
+fn sparse_of<T: Scalar>(x: &Array2<T>) -> eigenlens::Result<Csr<f64>> {
+    let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+    for row in x.rows() {
+        for (column, value) in row.iter().map(|v| v.to_f64()).enumerate() {
+            if value != 0.0 {
+                columns.push(column as u32);
+                values.push(value);
+            }
+        }
+        starts.push(values.len());
+    }
+    Csr::new(x.nrows(), x.ncols(), starts, columns, values)
+}
+
+/// The scores of rows under a model, their counts weighted as in training.
+pub fn scores(stored: &StoredModel, rows: Piece) -> eigenlens::Result<Numbers> {
+    let Some(weights) = &stored.term_weights else {
+        return each_matrix!(&rows.data(), d => stored.model.transform(d));
+    };
+    let counts = match rows {
+        Piece::Dense(x) => Cow::Owned(sparse(x)?),
+        Piece::Sparse(x) => Cow::Borrowed(x),
+    };
+    let weighted = weights.apply(&counts)?;
+    stored.model.transform(&Dataset::sparse(&weighted)).map(Numbers::F64)
+}

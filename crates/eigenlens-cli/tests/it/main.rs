@@ -1,0 +1,11 @@
+//! The program as users meet it: run as a process, judged by its output, files and exit code.
+
+mod errors;
+mod formats;
+mod models;
+mod pages;
+mod pictures;
+mod process;
+mod results;
+mod snapshots;
+mod support;

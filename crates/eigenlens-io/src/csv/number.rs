@@ -1,0 +1,348 @@
+//! Decimal text to binary numbers, correctly rounded.
+//!
+//! [`scan`] is the fast path: eight digits at a time, then one multiplication by a power of ten.
+//! What it does not cover it hands to [`parse`], which ends in the standard library.
+
+use super::decimal::scale;
+
+/// What a whole field says, blanks at its ends removed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Number {
+    /// A number with a fraction or an exponent, or an infinity spelled out.
+    Float(f64),
+    /// A whole number that is kept exactly.
+    Integer(f64),
+    /// A whole number beyond 2^53 that had to be rounded.
+    Rounded(f64),
+    /// A number too large for double precision.
+    Overflow,
+    /// Something else.
+    Other,
+}
+
+/// Reads a number at `at` up to the first byte that is not part of it, and says where that is.
+///
+/// `None` means that [`parse`] must decide: unusual spelling, many digits, large exponents, whole
+/// numbers beyond 2^53, no number at all, or too near to the end of the bytes.
+#[inline(always)]
+pub(super) fn scan(bytes: &[u8], at: usize, point: u8) -> Option<(f64, usize)> {
+    let negative = *bytes.get(at)? == b'-';
+    let start = at + usize::from(negative);
+    let leading = load(bytes, start)?;
+    let mut n_whole = count_digits(leading);
+    let whole = if n_whole < 8 {
+        leading_digits(leading, n_whole)
+    } else {
+        let more = load(bytes, start + 8)?;
+        let n_more = count_digits(more);
+        n_whole += n_more;
+        eight_digits(leading) * TENS[n_more as usize] + leading_digits(more, n_more.min(7))
+    };
+    if n_whole == 0 || n_whole == 16 {
+        return None;
+    }
+    let mut end = start + n_whole as usize;
+    let mut mantissa = whole;
+    let mut exponent = 0;
+    if *bytes.get(end)? == point {
+        let fraction = bytes.get(end + 1..)?.first_chunk::<24>()?;
+        let first = word(fraction, 0);
+        let n_first = count_digits(first);
+        if n_first < 8 {
+            mantissa = whole
+                .checked_mul(TENS[n_first as usize])?
+                .checked_add(leading_digits(first, n_first))?;
+            exponent = n_first;
+        } else {
+            // The next two words are independent of each other: both are read before either is
+            // needed, so that the processor can overlap their multiplications.
+            let second = word(fraction, 8);
+            let n_second = count_digits(second);
+            let upper = whole.checked_mul(TENS[8])?.checked_add(eight_digits(first))?;
+            if n_second < 8 {
+                mantissa = upper
+                    .checked_mul(TENS[n_second as usize])?
+                    .checked_add(leading_digits(second, n_second))?;
+                exponent = 8 + n_second;
+            } else {
+                let third = word(fraction, 16);
+                let n_third = count_digits(third);
+                if n_third == 8 {
+                    return None;
+                }
+                mantissa = upper
+                    .checked_mul(TENS[8])?
+                    .checked_add(eight_digits(second))?
+                    .checked_mul(TENS[n_third as usize])?
+                    .checked_add(leading_digits(third, n_third))?;
+                exponent = 16 + n_third;
+            }
+        }
+        end += 1 + exponent as usize;
+    }
+    let mut power = -(exponent as i32);
+    if *bytes.get(end)? | 0x20 == b'e' {
+        let (shift, next) = scan_exponent(bytes, end + 1)?;
+        power += shift;
+        end = next;
+    }
+    let value = if power == 0 {
+        // At most fifteen digits, or an exponent that undid the fraction: rounded once either way.
+        mantissa as f64
+    } else {
+        scale(mantissa, power)?
+    };
+    Some((if negative { -value } else { value }, end))
+}
+
+/// Reads a whole field. Thousands separators, underscores and other bases are not numbers.
+pub(super) fn parse(field: &[u8], point: u8) -> Number {
+    if let Some(infinity) = spelled_infinity(field) {
+        return Number::Float(infinity);
+    }
+    let Some(is_whole) = shape(field, point) else { return Number::Other };
+    // Only ASCII digits, signs, `e` and the decimal mark are left.
+    let text = String::from_utf8_lossy(field);
+    let text = if point == b'.' { text } else { text.replace(char::from(point), ".").into() };
+    match text.parse::<f64>() {
+        Ok(value) if !value.is_finite() => Number::Overflow,
+        Ok(value) if !is_whole => Number::Float(value),
+        Ok(value) if value.abs() < EXACT_INTEGERS || is_exact(&text, value) => {
+            Number::Integer(value)
+        }
+        Ok(value) => Number::Rounded(value),
+        Err(_) => Number::Other,
+    }
+}
+
+/// Below 2^53 every whole number is a double, and none was rounded to it.
+const EXACT_INTEGERS: f64 = 9_007_199_254_740_992.0;
+
+fn is_exact(text: &str, value: f64) -> bool {
+    // Digits beyond an i128 (39 of them) are never meant as exact integers.
+    text.parse::<i128>().is_ok_and(|whole| whole as f64 == value && value as i128 == whole)
+}
+
+/// Whether the field is spelled as a number, and then whether it is a whole one.
+fn shape(field: &[u8], point: u8) -> Option<bool> {
+    let unsigned = field.strip_prefix(b"-").or_else(|| field.strip_prefix(b"+")).unwrap_or(field);
+    let (whole, rest) = take_digits(unsigned);
+    let mut is_whole = true;
+    let (fraction, rest) = match rest.split_first() {
+        Some((&mark, rest)) if mark == point => {
+            is_whole = false;
+            take_digits(rest)
+        }
+        _ => (0, rest),
+    };
+    if whole + fraction == 0 {
+        return None;
+    }
+    let Some((mark, rest)) = rest.split_first() else { return Some(is_whole) };
+    if mark | 0x20 != b'e' {
+        return None;
+    }
+    let exponent = rest.strip_prefix(b"-").or_else(|| rest.strip_prefix(b"+")).unwrap_or(rest);
+    let (digits, rest) = take_digits(exponent);
+    (digits > 0 && rest.is_empty()).then_some(false)
+}
+
+fn take_digits(bytes: &[u8]) -> (usize, &[u8]) {
+    let n = bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    (n, bytes.get(n..).unwrap_or_default())
+}
+
+fn spelled_infinity(field: &[u8]) -> Option<f64> {
+    let (sign, word) = match field.split_first()? {
+        (b'-', word) => (-1.0, word),
+        (b'+', word) => (1.0, word),
+        _ => (1.0, field),
+    };
+    let is_infinity = word.eq_ignore_ascii_case(b"inf") || word.eq_ignore_ascii_case(b"infinity");
+    is_infinity.then_some(sign * f64::INFINITY)
+}
+
+/// An exponent of at most three digits.
+#[inline]
+fn scan_exponent(bytes: &[u8], at: usize) -> Option<(i32, usize)> {
+    let sign = *bytes.get(at)?;
+    let start = at + usize::from(matches!(sign, b'-' | b'+'));
+    let digits = load(bytes, start)?;
+    let n = count_digits(digits);
+    if n == 0 || n > 3 {
+        return None;
+    }
+    let size = leading_digits(digits, n) as i32;
+    Some((if sign == b'-' { -size } else { size }, start + n as usize))
+}
+
+const TENS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+
+/// Eight bytes from `at`, as digits 0–9 where they are digits; the first byte is the lowest.
+#[inline(always)]
+fn load(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(digits(*bytes.get(at..)?.first_chunk::<8>()?))
+}
+
+#[inline(always)]
+fn word(bytes: &[u8; 24], at: usize) -> u64 {
+    let mut eight = [0; 8];
+    eight.copy_from_slice(&bytes[at..at + 8]);
+    digits(eight)
+}
+
+#[inline(always)]
+fn digits(bytes: [u8; 8]) -> u64 {
+    u64::from_le_bytes(bytes) ^ 0x3030_3030_3030_3030
+}
+
+/// How many bytes from the lowest on are digits.
+#[inline(always)]
+fn count_digits(digits: u64) -> u32 {
+    // A digit plus six stays below sixteen. A carry can only come from a byte that is no digit, and
+    // only spoils bytes after it.
+    let others = (digits | digits.wrapping_add(0x0606_0606_0606_0606)) & 0xf0f0_f0f0_f0f0_f0f0;
+    others.trailing_zeros() >> 3
+}
+
+/// The number that eight digits spell.
+#[inline(always)]
+fn eight_digits(digits: u64) -> u64 {
+    const MASK: u64 = 0x0000_00ff_0000_00ff;
+    let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
+    let upper = (pairs & MASK).wrapping_mul(0x000f_4240_0000_0064);
+    let lower = ((pairs >> 16) & MASK).wrapping_mul(0x0000_2710_0000_0001);
+    upper.wrapping_add(lower) >> 32
+}
+
+/// The number that the first `n` < 8 digits spell.
+#[inline(always)]
+fn leading_digits(digits: u64, n: u32) -> u64 {
+    // Two steps, because a shift by 64 does not exist.
+    eight_digits((digits << (56 - 8 * n)) << 8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The fast path where it answers, else the slow one; the field is followed by a delimiter.
+    fn read(text: &str, point: u8) -> Option<f64> {
+        let mut bytes = text.as_bytes().to_vec();
+        bytes.push(b';');
+        bytes.resize(bytes.len() + 32, 0);
+        match scan(&bytes, 0, point) {
+            Some((value, end)) if end == text.len() => Some(value),
+            _ => match parse(text.as_bytes(), point) {
+                Number::Float(value) | Number::Integer(value) | Number::Rounded(value) => {
+                    Some(value)
+                }
+                Number::Overflow | Number::Other => None,
+            },
+        }
+    }
+
+    fn check(text: &str) {
+        let expected: f64 = text.parse().expect("a number");
+        let got = read(text, b'.').unwrap_or(f64::NAN);
+        assert_eq!(got.to_bits(), expected.to_bits(), "{text}: {got:e} is not {expected:e}");
+    }
+
+    /// A small generator (SplitMix64), so that millions of cases cost little.
+    struct Random(u64);
+
+    impl Random {
+        fn next(&mut self) -> u64 {
+            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut z = self.0;
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            z ^ (z >> 31)
+        }
+    }
+
+    #[test]
+    fn random_bits_written_in_many_ways_are_the_standard_librarys_numbers() {
+        let mut random = Random(1);
+        for _ in 0..150_000 {
+            let value = f64::from_bits(random.next());
+            if value.is_finite() {
+                check(&format!("{value:e}"));
+                check(&format!("{value:.16e}"));
+                check(&format!("{value:.5e}"));
+            }
+            let unit = (random.next() >> 11) as f64 * 2f64.powi(-53);
+            check(&format!("{unit}"));
+            check(&format!("-{unit:.18e}"));
+            check(&format!("{:.17}", unit * 1000.0));
+            check(&format!("{}", unit * 1e-5));
+        }
+    }
+
+    #[test]
+    fn random_digits_are_the_standard_librarys_numbers() {
+        let mut random = Random(2);
+        for _ in 0..1_000_000 {
+            let choice = random.next();
+            let whole = random.next() % 10u64.pow((choice % 12) as u32 + 1);
+            let fraction = random.next() % 10u64.pow((choice >> 8) as u32 % 19 + 1);
+            let sign = if choice & (1 << 40) == 0 { "" } else { "-" };
+            match (choice >> 48) % 4 {
+                0 => check(&format!("{sign}{whole}")),
+                1 => check(&format!("{sign}{whole}.{fraction}")),
+                2 => check(&format!("{sign}0.{fraction:019}")),
+                _ => check(&format!("{sign}{whole}.{fraction}e{}", (choice >> 20) as i8)),
+            }
+        }
+    }
+
+    #[test]
+    fn halfway_cases_round_to_even() {
+        // The middle between two neighbouring doubles, spelled exactly, and one digit to each side.
+        let mut random = Random(3);
+        for _ in 0..100_000 {
+            let mantissa = (random.next() >> 11) | (1 << 52);
+            for shift in [0, 1, 5, 9] {
+                let middle = (u128::from(mantissa) << (shift + 1)) + (1 << shift);
+                check(&format!("{middle}.0"));
+                check(&format!("{middle}.00000001"));
+                check(&format!("{}.9999999", middle - 1));
+            }
+            // Halves, quarters …: ties with a fraction.
+            let small = (random.next() >> 10) | 1;
+            for digits in 1..=4 {
+                let scaled = small as f64 / 2f64.powi(digits);
+                check(&format!("{scaled:.4}"));
+            }
+        }
+    }
+
+    #[test]
+    fn special_spellings() {
+        for text in ["0", "-0", "-0.0", "5.", ".5", "+1", "1e0", "1E+05", "00012", "4.9e-324"] {
+            check(text);
+        }
+        check("179769313486231570000000000000000000000e270");
+        check("2.4703282292062327208299439634110864618253e-324");
+        assert_eq!(read("1,5", b','), Some(1.5));
+        assert_eq!(read("1.5", b','), None);
+        for text in ["1e400", "-1e400", "0x10", "1_000", "1,000", "1e", "e5", ".", "-", "", "1.2.3"]
+        {
+            assert_eq!(read(text, b'.'), None, "{text}");
+        }
+        assert_eq!(read("-Inf", b'.'), Some(f64::NEG_INFINITY));
+        assert_eq!(parse(b"1e309", b'.'), Number::Overflow);
+    }
+
+    #[test]
+    fn whole_numbers_that_lose_digits_are_told_apart() {
+        assert_eq!(parse(b"9007199254740992", b'.'), Number::Integer(9_007_199_254_740_992.0));
+        assert_eq!(parse(b"9007199254740993", b'.'), Number::Rounded(9_007_199_254_740_992.0));
+        assert_eq!(parse(b"4611686018427387904", b'.'), Number::Integer(2f64.powi(62)));
+        assert_eq!(parse(b"4611686018427387905", b'.'), Number::Rounded(2f64.powi(62)));
+        // Never decided by the fast path.
+        let mut bytes = b"9007199254740993,".to_vec();
+        bytes.resize(64, 0);
+        assert_eq!(scan(&bytes, 0, b'.'), None);
+    }
+}

@@ -1,0 +1,59 @@
+//! What a user can say about a text table.
+
+use super::chunks::Sizes;
+
+/// What is known about a text table; the rest is found out from its first megabyte.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CsvOptions {
+    /// The delimiter. With a blank, any run of blanks and tabs is one delimiter.
+    pub delimiter: Option<u8>,
+    /// Whether the first row holds the names of the columns.
+    pub header: Option<bool>,
+    /// The decimal mark, `.` or `,`.
+    pub decimal: Option<u8>,
+    /// Further spellings of a missing value, beside [`MISSING_MARKS`].
+    pub missing: Vec<String>,
+    /// Columns that are text whatever they look like, by name.
+    pub text_columns: Vec<String>,
+    /// Rows that do not fit (too many or too few fields, text among numbers) are left out and
+    /// counted, instead of being an error.
+    pub skip_bad_rows: bool,
+    /// About the bytes of one piece that a thread parses.
+    pub chunk_bytes: usize,
+    /// The longest field in quotes, in bytes.
+    pub max_field_bytes: usize,
+    /// The longest row, in bytes.
+    pub max_row_bytes: usize,
+}
+
+/// The spellings of a missing value in a column of numbers. An empty field is one, too.
+pub const MISSING_MARKS: [&str; 19] = [
+    "NA", "N/A", "n/a", "na", "#N/A", "#NA", "<NA>", "NaN", "nan", "NAN", "-nan", "NULL", "null",
+    "Null", "None", "-", "?", ".", "*",
+];
+
+impl Default for CsvOptions {
+    fn default() -> Self {
+        Self {
+            delimiter: None,
+            header: None,
+            decimal: None,
+            missing: Vec::new(),
+            text_columns: Vec::new(),
+            skip_bad_rows: false,
+            chunk_bytes: 1 << 20,
+            max_field_bytes: 16 << 20,
+            max_row_bytes: 64 << 20,
+        }
+    }
+}
+
+impl CsvOptions {
+    pub(super) fn sizes(&self) -> Sizes {
+        Sizes {
+            chunk: self.chunk_bytes.max(1),
+            max_field: self.max_field_bytes,
+            max_record: self.max_row_bytes.max(self.max_field_bytes),
+        }
+    }
+}

@@ -1,0 +1,388 @@
+//! Complete records to numbers and labels: the hot loop of reading.
+
+use super::fields::{FieldFault, Marks, after_line_end, count_lines, field, skip_padding};
+use super::number::{self, Number};
+use crate::source::Labels;
+
+/// Zeros that must follow the records, so that the fast path may look ahead.
+pub(super) const PADDING: usize = 64;
+
+/// How records become rows.
+#[derive(Clone, Debug)]
+pub(super) struct Layout {
+    /// Delimiter and quote.
+    pub(super) marks: Marks,
+    /// The decimal mark.
+    pub(super) point: u8,
+    /// What stands for a missing value.
+    pub(super) missing: MissingMarks,
+    /// One action for each column of the file.
+    pub(super) actions: Vec<Action>,
+    /// How many numbers a row has.
+    pub(super) n_numbers: usize,
+    /// How many labels a row has.
+    pub(super) n_labels: usize,
+    /// Whether rows that do not fit are left out instead of being an error.
+    pub(super) skip_bad_rows: bool,
+}
+
+/// What becomes of a column.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Action {
+    /// Its place among the numbers of a row.
+    pub(super) number: Option<usize>,
+    /// Its place among the labels of a row.
+    pub(super) label: Option<usize>,
+    /// Whether its values are `true` and `false`.
+    pub(super) is_truth: bool,
+}
+
+/// The spellings of a missing value.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct MissingMarks(pub(super) Vec<Vec<u8>>);
+
+impl MissingMarks {
+    /// Whether a field stands for a missing value; an empty one always does.
+    pub(super) fn contains(&self, field: &[u8]) -> bool {
+        field.is_empty() || self.0.iter().any(|mark| mark == field)
+    }
+}
+
+/// What some records held.
+#[derive(Debug, Default)]
+pub(super) struct Parsed {
+    /// The numbers, row after row.
+    pub(super) numbers: Vec<f64>,
+    /// The labels, one entry for each column.
+    pub(super) labels: Vec<Labels>,
+    /// How many rows.
+    pub(super) n_rows: usize,
+    /// How many lines, blank ones and those inside quotes included.
+    pub(super) n_lines: u64,
+    /// Rows left out.
+    pub(super) bad_rows: BadRows,
+    /// Whole numbers beyond 2^53 that were rounded.
+    pub(super) n_rounded: u64,
+    /// The line of each row, where it was asked for.
+    pub(super) row_lines: Option<Vec<u64>>,
+    /// What ended the parsing.
+    pub(super) fault: Option<Fault>,
+}
+
+/// Rows that were left out because they do not fit.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct BadRows {
+    /// How many.
+    pub(super) count: u64,
+    /// The first of them.
+    pub(super) first: Option<Fault>,
+}
+
+/// What is wrong with a record.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Fault {
+    /// Its line, counted from 0 at the first record.
+    pub(super) line: u64,
+    /// The column, where it is known.
+    pub(super) column: Option<usize>,
+    /// What is wrong.
+    pub(super) what: String,
+    /// Whether it ends the reading even where bad rows are left out: faults that only some choices
+    /// of columns meet must not change which rows there are.
+    pub(super) is_fatal: bool,
+}
+
+impl Layout {
+    /// Parses complete records: `bytes` up to `len`, which a line end or nothing follows, then at
+    /// least [`PADDING`] zeros. The first `skip` records are passed over.
+    pub(super) fn parse(&self, bytes: &[u8], len: usize, skip: usize, parsed: &mut Parsed) {
+        parsed.labels.resize(self.n_labels, Labels::default());
+        let mut skip = skip;
+        let mut at = 0;
+        while at < len {
+            // A line of nothing but blanks is a blank line.
+            let content = skip_padding(bytes, at, self.marks);
+            match bytes.get(content) {
+                Some(b'\n' | b'\r') => {
+                    at = after_line_end(bytes, content);
+                    parsed.n_lines += 1;
+                    continue;
+                }
+                _ if content >= len => break,
+                _ if self.marks.is_blank() => at = content,
+                _ => {}
+            }
+            if skip > 0 {
+                at = self.pass_over(bytes, at, len, parsed);
+                skip -= 1;
+                continue;
+            }
+            let line = parsed.n_lines;
+            let first = parsed.numbers.len();
+            parsed.numbers.resize(first + self.n_numbers, f64::NAN);
+            match self.row(bytes, at, len, first, parsed) {
+                Ok(next) => {
+                    at = next;
+                    parsed.n_rows += 1;
+                    parsed.n_lines += 1;
+                    if let Some(lines) = &mut parsed.row_lines {
+                        lines.push(line);
+                    }
+                }
+                Err(fault) => {
+                    parsed.numbers.truncate(first);
+                    for labels in &mut parsed.labels {
+                        labels.truncate(parsed.n_rows);
+                    }
+                    parsed.n_lines = line;
+                    at = self.pass_over(bytes, at, len, parsed);
+                    let fault = Fault { line, ..fault };
+                    if fault.is_fatal || !self.skip_bad_rows {
+                        parsed.fault = Some(fault);
+                        return;
+                    }
+                    parsed.bad_rows.count += 1;
+                    parsed.bad_rows.first.get_or_insert(fault);
+                }
+            }
+        }
+    }
+
+    /// Reads one record whose numbers go to `parsed.numbers[first..]`; gives the start of the next.
+    #[inline(always)]
+    fn row(
+        &self,
+        bytes: &[u8],
+        start: usize,
+        len: usize,
+        first: usize,
+        parsed: &mut Parsed,
+    ) -> Result<usize, Fault> {
+        let last = self.actions.len().saturating_sub(1);
+        let mut at = start;
+        for (column, action) in self.actions.iter().enumerate() {
+            let end = match (action.number, action.label) {
+                (Some(slot), None) => {
+                    let value = match number::scan(bytes, at, self.point) {
+                        Some((value, end))
+                            if end < len && self.ends_plainly(bytes, end, column == last) =>
+                        {
+                            at = end;
+                            value
+                        }
+                        _ => {
+                            let (value, end) = self.number(bytes, at, len, column, parsed)?;
+                            at = end;
+                            value
+                        }
+                    };
+                    if let Some(number) = parsed.numbers.get_mut(first + slot) {
+                        *number = value;
+                    }
+                    at
+                }
+                _ => self.rare_field(bytes, at, len, column, first, parsed)?,
+            };
+            at = if column < last {
+                match self.after_delimiter(bytes, end, len) {
+                    Some(next) => next,
+                    None => return Err(self.ragged(bytes, start, len)),
+                }
+            } else {
+                match self.after_record(bytes, end, len) {
+                    Some(next) => next,
+                    None => return Err(self.ragged(bytes, start, len)),
+                }
+            };
+        }
+        Ok(at)
+    }
+
+    /// Whether the byte after a number ends its field, without blanks that need a second look.
+    #[inline(always)]
+    fn ends_plainly(&self, bytes: &[u8], end: usize, is_last: bool) -> bool {
+        match bytes.get(end) {
+            Some(&byte) if is_last => matches!(byte, b'\n' | b'\r'),
+            Some(&byte) => byte == self.marks.delimiter,
+            None => false,
+        }
+    }
+
+    /// The start of the next field, where a delimiter is at `end`.
+    #[inline(always)]
+    fn after_delimiter(&self, bytes: &[u8], end: usize, len: usize) -> Option<usize> {
+        let byte = *bytes.get(end)?;
+        if !self.marks.is_blank() {
+            return (end < len && byte == self.marks.delimiter).then_some(end + 1);
+        }
+        let next = skip_padding(bytes, end, self.marks);
+        (next > end && next < len && !matches!(bytes.get(next), Some(b'\n' | b'\r')))
+            .then_some(next)
+    }
+
+    /// The start of the next record, where this one ends at `end`.
+    #[inline(always)]
+    fn after_record(&self, bytes: &[u8], end: usize, len: usize) -> Option<usize> {
+        let end = if self.marks.is_blank() { skip_padding(bytes, end, self.marks) } else { end };
+        if end >= len {
+            return Some(len);
+        }
+        match bytes.get(end) {
+            Some(b'\n' | b'\r') => Some(after_line_end(bytes, end)),
+            _ => None,
+        }
+    }
+
+    /// A number that the fast path did not take: quoted, padded, missing, long, or wrong.
+    #[cold]
+    fn number(
+        &self,
+        bytes: &[u8],
+        at: usize,
+        len: usize,
+        column: usize,
+        parsed: &mut Parsed,
+    ) -> Result<(f64, usize), Fault> {
+        let fault = |what| Fault { line: 0, column: Some(column), what, is_fatal: false };
+        let found = field(bytes, at, len, self.marks).map_err(|e| field_fault(e, column))?;
+        if found.is_quoted {
+            parsed.n_lines += count_lines(bytes.get(at..found.end).unwrap_or_default());
+        }
+        let content = found.content.trim_ascii();
+        if self.missing.contains(content) {
+            return Ok((f64::NAN, found.end));
+        }
+        let is_truth = self.actions.get(column).is_some_and(|action| action.is_truth);
+        if is_truth && let Some(truth) = truth(content) {
+            return Ok((f64::from(u8::from(truth)), found.end));
+        }
+        match number::parse(content, self.point) {
+            Number::Float(value) | Number::Integer(value) => Ok((value, found.end)),
+            Number::Rounded(value) => {
+                parsed.n_rounded += 1;
+                Ok((value, found.end))
+            }
+            Number::Overflow => Err(fault(format!("{} is too large for a number", shown(content)))),
+            Number::Other => Err(fault(format!(
+                "{} is not a number, but this column has held numbers so far; \
+                 if it is text, name it as a text column, \
+                 if it stands for a missing value, add it to the missing-value marks",
+                shown(content)
+            ))),
+        }
+    }
+
+    /// A field that is a label, a label and a number, or neither.
+    fn rare_field(
+        &self,
+        bytes: &[u8],
+        at: usize,
+        len: usize,
+        column: usize,
+        first: usize,
+        parsed: &mut Parsed,
+    ) -> Result<usize, Fault> {
+        let action = self.actions.get(column).copied().unwrap_or_default();
+        let found = field(bytes, at, len, self.marks).map_err(|e| field_fault(e, column))?;
+        if let Some(slot) = action.number {
+            let (value, _) = self.number(bytes, at, len, column, parsed)?;
+            if let Some(number) = parsed.numbers.get_mut(first + slot) {
+                *number = value;
+            }
+        } else if found.is_quoted {
+            parsed.n_lines += count_lines(bytes.get(at..found.end).unwrap_or_default());
+        }
+        if let Some(labels) = action.label.and_then(|slot| parsed.labels.get_mut(slot)) {
+            let text = match std::str::from_utf8(&found.content) {
+                Ok(text) if !text.contains('\0') => text,
+                _ => {
+                    let what = format!(
+                        "{} is not UTF-8 text (Latin-1 or another encoding?); \
+                         convert the file to UTF-8",
+                        shown(&found.content)
+                    );
+                    return Err(Fault { line: 0, column: Some(column), what, is_fatal: true });
+                }
+            };
+            labels.push(text);
+        }
+        Ok(found.end)
+    }
+
+    /// Says how many fields a record has that has too many or too few.
+    #[cold]
+    fn ragged(&self, bytes: &[u8], start: usize, len: usize) -> Fault {
+        let mut n_fields = 0u64;
+        let mut at = start;
+        loop {
+            let found = match field(bytes, at, len, self.marks) {
+                Ok(found) => found,
+                Err(fault) => return field_fault(fault, n_fields as usize),
+            };
+            n_fields += 1;
+            match self.after_delimiter(bytes, found.end, len) {
+                Some(next) => at = next,
+                None => break,
+            }
+        }
+        let what = format!(
+            "this row has {n_fields} field{}, but the table has {} column{}",
+            if n_fields == 1 { "" } else { "s" },
+            self.actions.len(),
+            if self.actions.len() == 1 { "" } else { "s" }
+        );
+        Fault { line: 0, column: None, what, is_fatal: false }
+    }
+
+    /// Passes over one record, counts its lines, and gives the start of the next.
+    fn pass_over(&self, bytes: &[u8], start: usize, len: usize, parsed: &mut Parsed) -> usize {
+        let mut at = start;
+        let end = loop {
+            let end = match field(bytes, at, len, self.marks) {
+                Ok(found) => found.end,
+                Err(FieldFault::Unclosed(_)) => break len,
+                Err(FieldFault::TextAfterQuote(text)) => super::fields::find_field_end(
+                    bytes.get(..len).unwrap_or(bytes),
+                    text,
+                    self.marks,
+                ),
+            };
+            match self.after_delimiter(bytes, end, len) {
+                Some(next) => at = next,
+                None => break self.after_record(bytes, end, len).unwrap_or(len),
+            }
+        };
+        let record = bytes.get(start..end.min(len)).unwrap_or_default();
+        let is_ended = matches!(record.last(), Some(b'\n' | b'\r'));
+        parsed.n_lines += count_lines(record) + u64::from(!is_ended);
+        end
+    }
+}
+
+/// `true` or `false`, in the spellings that programs write.
+pub(super) fn truth(field: &[u8]) -> Option<bool> {
+    match field {
+        b"true" | b"True" | b"TRUE" => Some(true),
+        b"false" | b"False" | b"FALSE" => Some(false),
+        _ => None,
+    }
+}
+
+/// A field as it can be shown in a message: short, on one line.
+pub(super) fn shown(field: &[u8]) -> String {
+    const LONGEST: usize = 40;
+    let text = String::from_utf8_lossy(field.get(..4 * LONGEST).unwrap_or(field));
+    let mut short: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
+    if text.chars().nth(LONGEST).is_some() || field.len() > 4 * LONGEST {
+        short.push('…');
+    }
+    format!("`{short}`")
+}
+
+fn field_fault(fault: FieldFault, column: usize) -> Fault {
+    let what = match fault {
+        FieldFault::Unclosed(_) => "a quote opens here and is never closed",
+        FieldFault::TextAfterQuote(_) => "there is text after a closing quote",
+    };
+    Fault { line: 0, column: Some(column), what: what.to_owned(), is_fatal: false }
+}

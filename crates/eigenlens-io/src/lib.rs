@@ -1,0 +1,37 @@
+//! Every byte in or out of eigenlens.
+//!
+//! A format is one file with one [`Source`]: what columns there are, and blocks of rows of the
+//! columns that are wanted. Everything else (choosing columns, loading within a memory budget,
+//! streaming, carrying labels) is written once on top of that trait.
+
+pub mod arrow;
+mod calendar;
+mod contain;
+pub mod csv;
+mod decimal;
+mod error;
+pub mod images;
+mod input;
+pub mod json;
+pub mod matrix_market;
+mod model_file;
+mod names;
+pub mod npy;
+pub mod parquet;
+mod positioned;
+mod source;
+mod table;
+mod transpose;
+pub mod write;
+
+pub use error::{Error, Place, Result};
+pub use images::ImageShape;
+pub use input::{Compression, ExpansionLimit, Input, InputReader};
+pub use model_file::{Origin, OriginColumn, StoredModel};
+pub use source::{
+    Block, BlockReader, Column, Kind, Labels, Location, Note, Numbers, Source, Wanted,
+};
+pub use table::{
+    ColumnChoice, ColumnFate, Concatenated, Fate, InMemory, Loaded, Progress, ReadOptions,
+    Selection, Streamed, Table, open,
+};

@@ -1,0 +1,325 @@
+//! Parquet files.
+//!
+//! | in the file | here |
+//! | --- | --- |
+//! | floats of 16, 32 and 64 bits; decimals | [`Kind::Float`] |
+//! | integers, truth values | [`Kind::Integer`] |
+//! | text, categories, JSON, dates, times, timestamps, UUIDs | [`Kind::Text`] (ISO 8601) |
+//! | lists, structures, maps, bytes | [`Kind::Unusable`] |
+//!
+//! Missing values are NaN and empty labels. Columns are decoded in parallel, some thousands of rows
+//! at a time: row groups are often as large as the file, columns are always many. A reading holds
+//! one page of every wanted column. Encrypted files are refused.
+
+mod column;
+mod meaning;
+mod pages;
+
+use crate::contain::contained;
+use crate::error::{Error, Result};
+use crate::names::unique_names;
+use crate::positioned::InputFile;
+use crate::source::{Block, BlockReader, Column, Kind, Note, Numbers, Source, Wanted};
+use crate::transpose::{rows_of_columns, rows_per_block};
+use ::parquet::errors::ParquetError;
+use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader};
+use column::{Cells, ColumnCursor};
+use meaning::Meaning;
+use rayon::prelude::*;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Opens a Parquet file and reads its description.
+pub fn open(path: &Path) -> Result<ParquetSource> {
+    open_input(InputFile::open(path)?)
+}
+
+/// The same for a file that is open already.
+pub(crate) fn open_input(input: InputFile) -> Result<ParquetSource> {
+    let input = Arc::new(input);
+    let whole = pages::Positioned::new(input.clone());
+    let metadata = contained(|| ParquetMetaDataReader::new().parse_and_finish(&whole))
+        .map_err(|panic| input.content(format!("not a readable Parquet file: {panic}")))?
+        .map_err(|error| malformed(&input, None, error))?;
+    let n_rows = checked_rows(&input, &metadata)?;
+    let (columns, meanings, mut notes) = contained(|| describe(&metadata))
+        .map_err(|panic| input.content(format!("not a readable Parquet file: {panic}")))?;
+    for (column, meaning) in columns.iter().zip(&meanings) {
+        if let Ok((leaf, _)) = meaning {
+            check_chunks(&input, &metadata, *leaf, &column.name)?;
+        }
+    }
+    let is_f32 = meaning::fits_f32(meanings.iter().flatten().map(|(_, meaning)| *meaning));
+    notes.extend(beyond_exact(&metadata, &columns, &meanings));
+    Ok(ParquetSource { input, metadata, columns, meanings, n_rows, is_f32, notes })
+}
+
+/// An open Parquet file.
+pub struct ParquetSource {
+    input: Arc<InputFile>,
+    metadata: ParquetMetaData,
+    columns: Vec<Column>,
+    /// For each column where its leaf is and what its bytes mean; `Err` for an unusable one.
+    meanings: Meanings,
+    n_rows: usize,
+    is_f32: bool,
+    notes: Vec<Note>,
+}
+
+impl Source for ParquetSource {
+    fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    fn n_rows(&self) -> Option<usize> {
+        Some(self.n_rows)
+    }
+
+    fn rows_guess(&self) -> usize {
+        self.n_rows
+    }
+
+    fn is_f32(&self) -> bool {
+        self.is_f32
+    }
+
+    fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    fn open(&self, wanted: &Wanted) -> Result<Box<dyn BlockReader + Send + '_>> {
+        self.input.check_unchanged()?;
+        let usable = |&index: &usize| match self.meanings.get(index) {
+            Some(Ok(_)) => Ok(index),
+            Some(Err(reason)) => Err(Error::Usage {
+                what: format!("column `{}` cannot be read: {reason}", self.columns[index].name),
+                hint: None,
+            }),
+            None => {
+                Err(Error::Usage { what: format!("there is no column {}", index + 1), hint: None })
+            }
+        };
+        let numbers = wanted.numbers.iter().map(usable).collect::<Result<Vec<_>>>()?;
+        let labels = wanted.labels.iter().map(usable).collect::<Result<Vec<_>>>()?;
+        let bytes_per_number = if self.is_f32 { 4 } else { 8 };
+        Ok(Box::new(Reader {
+            source: self,
+            rows_per_block: rows_per_block(numbers.len(), bytes_per_number),
+            numbers,
+            labels,
+            next_group: 0,
+            cursors: Vec::new(),
+            left_in_group: 0,
+            rows_read: 0,
+        }))
+    }
+
+    fn n_bytes(&self) -> u64 {
+        self.input.n_bytes()
+    }
+}
+
+type Meanings = Vec<std::result::Result<(usize, Meaning), String>>;
+
+struct Reader<'a> {
+    source: &'a ParquetSource,
+    numbers: Vec<usize>,
+    labels: Vec<usize>,
+    rows_per_block: usize,
+    next_group: usize,
+    /// The numbers' cursors, then the labels', in the current row group.
+    cursors: Vec<ColumnCursor>,
+    left_in_group: usize,
+    rows_read: usize,
+}
+
+impl BlockReader for Reader<'_> {
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        while self.left_in_group == 0 {
+            if self.next_group == self.source.metadata.num_row_groups() {
+                self.source.input.check_unchanged()?;
+                return Ok(None);
+            }
+            self.open_group()?;
+        }
+        let n = self.left_in_group.min(self.rows_per_block);
+        let source = self.source;
+        let columns = self.numbers.iter().chain(&self.labels).copied();
+        let columns: Vec<usize> = columns.collect();
+        self.cursors.par_iter_mut().zip(&columns).try_for_each(|(cursor, &column)| {
+            let name = &source.columns[column].name;
+            contained(|| cursor.read(n))
+                .map_err(|panic| source.input.content_in(name, panic))?
+                .map_err(|error| malformed(&source.input, Some(name), error))
+        })?;
+        self.left_in_group -= n;
+        self.rows_read += n;
+        Ok(Some(self.block(n)))
+    }
+
+    fn bytes_read(&self) -> u64 {
+        let share = self.source.n_bytes() as u128 * self.rows_read as u128;
+        (share / self.source.n_rows as u128) as u64
+    }
+}
+
+impl Reader<'_> {
+    fn open_group(&mut self) -> Result<()> {
+        let source = self.source;
+        let group = source.metadata.row_group(self.next_group);
+        let n_rows = group.num_rows() as usize;
+        let open = |index: usize, is_label: bool| {
+            let name = &source.columns[index].name;
+            let Some(Ok((leaf, meaning))) = source.meanings.get(index) else {
+                return Err(source.input.content_in(name, "cannot be read"));
+            };
+            let chunk = group.column(*leaf);
+            let cells = match (is_label, source.is_f32) {
+                (true, _) => Cells::Text(Default::default()),
+                (false, true) => Cells::F32(Vec::new()),
+                (false, false) => Cells::F64(Vec::new()),
+            };
+            contained(|| ColumnCursor::open(&source.input, chunk, n_rows, *meaning, cells))
+                .map_err(|panic| source.input.content_in(name, panic))?
+                .map_err(|error| malformed(&source.input, Some(name), error))
+        };
+        let numbers = self.numbers.iter().map(|&column| open(column, false));
+        let labels = self.labels.iter().map(|&column| open(column, true));
+        self.cursors = numbers.chain(labels).collect::<Result<_>>()?;
+        self.left_in_group = n_rows;
+        self.next_group += 1;
+        Ok(())
+    }
+
+    fn block(&mut self, n: usize) -> Block {
+        let (numbers, labels) = self.cursors.split_at_mut(self.numbers.len());
+        let numbers = if self.source.is_f32 {
+            let columns: Vec<&[f32]> = numbers.iter().map(|c| c.cells.as_f32()).collect();
+            Numbers::F32(rows_of_columns(n, &columns))
+        } else {
+            let columns: Vec<&[f64]> = numbers.iter().map(|c| c.cells.as_f64()).collect();
+            Numbers::F64(rows_of_columns(n, &columns))
+        };
+        Block { numbers, labels: labels.iter_mut().map(|c| c.cells.take_text()).collect() }
+    }
+}
+
+/// The number of rows, which must be what the row groups say.
+fn checked_rows(input: &InputFile, metadata: &ParquetMetaData) -> Result<usize> {
+    let mut total = 0usize;
+    for (i, group) in metadata.row_groups().iter().enumerate() {
+        total =
+            usize::try_from(group.num_rows()).ok().and_then(|n| total.checked_add(n)).ok_or_else(
+                || input.content(format!("row group {} claims {} rows", i + 1, group.num_rows())),
+            )?;
+    }
+    let claimed = metadata.file_metadata().num_rows();
+    if u64::try_from(claimed) != Ok(total as u64) {
+        return Err(
+            input.content(format!("the file claims {claimed} rows, its row groups have {total}"))
+        );
+    }
+    if total == 0 {
+        return Err(input.content("there are no rows"));
+    }
+    Ok(total)
+}
+
+/// Every top-level field as a column.
+fn describe(metadata: &ParquetMetaData) -> (Vec<Column>, Meanings, Vec<Note>) {
+    let schema = metadata.file_metadata().schema_descr();
+    let fields = schema.root_schema().get_fields();
+    let (names, notes) = unique_names(fields.iter().map(|field| field.name().to_owned()).collect());
+    let mut leaf = 0;
+    let mut columns = Vec::with_capacity(fields.len());
+    let mut meanings = Vec::with_capacity(fields.len());
+    for (field, name) in fields.iter().zip(names) {
+        let first = leaf;
+        while leaf < schema.num_columns() && schema.get_column_root_idx(leaf) == columns.len() {
+            leaf += 1;
+        }
+        let meaning = if leaf != first + 1 {
+            Err(meaning::nested(field))
+        } else {
+            Meaning::of(field, &schema.column(first)).map(|meaning| (first, meaning))
+        };
+        let kind = match &meaning {
+            Ok((_, meaning)) => meaning.kind(),
+            Err(reason) => Kind::Unusable(reason.clone()),
+        };
+        columns.push(Column { name, kind });
+        meanings.push(meaning);
+    }
+    (columns, meanings, notes)
+}
+
+/// What the footer claims about a column, against the file's length and the number of rows.
+fn check_chunks(
+    input: &InputFile,
+    metadata: &ParquetMetaData,
+    leaf: usize,
+    name: &str,
+) -> Result<()> {
+    for group in metadata.row_groups() {
+        let chunk = group.column(leaf);
+        let (start, end) = chunk_range(chunk)
+            .ok_or_else(|| input.content_in(name, "its place in the file is a negative number"))?;
+        if end > input.n_bytes() {
+            return Err(input.content_in(
+                name,
+                format!(
+                    "it is said to lie at bytes {start} to {end}, but the file has {} bytes",
+                    input.n_bytes()
+                ),
+            ));
+        }
+        if chunk.num_values() != group.num_rows() {
+            return Err(input.content_in(
+                name,
+                format!("it has {} values in {} rows", chunk.num_values(), group.num_rows()),
+            ));
+        }
+        if chunk.file_path().is_some_and(|path| !path.is_empty()) {
+            return Err(input.content_in(name, "its data are in another file, which is not read"));
+        }
+    }
+    Ok(())
+}
+
+fn chunk_range(chunk: &ColumnChunkMetaData) -> Option<(u64, u64)> {
+    let start = chunk.dictionary_page_offset().unwrap_or_else(|| chunk.data_page_offset());
+    let start = u64::try_from(start).ok()?;
+    let length = u64::try_from(chunk.compressed_size()).ok()?;
+    Some((start, start.checked_add(length)?))
+}
+
+/// Whole numbers that f64 cannot hold exactly, where the file's own statistics show them.
+fn beyond_exact(metadata: &ParquetMetaData, columns: &[Column], meanings: &Meanings) -> Vec<Note> {
+    let rounded = columns.iter().zip(meanings).filter_map(|(column, meaning)| {
+        let &(leaf, meaning) = meaning.as_ref().ok()?;
+        let large = metadata.row_groups().iter().any(|group| {
+            group.column(leaf).statistics().is_some_and(|s| meaning.is_beyond_exact(s))
+        });
+        large.then(|| Note {
+            what: format!("column `{}`", column.name),
+            found: "has whole numbers beyond 2^53, which are rounded to 53 bits".into(),
+        })
+    });
+    rounded.collect()
+}
+
+/// What the decoder said, as an error of ours.
+fn malformed(input: &InputFile, column: Option<&str>, error: ParquetError) -> Error {
+    let what = match error {
+        ParquetError::External(source) => match source.downcast::<Error>() {
+            Ok(ours) => return *ours,
+            Err(source) => source.to_string(),
+        },
+        other => other.to_string(),
+    };
+    let what = format!("not readable as Parquet: {}", what.trim_start_matches("Parquet error: "));
+    match column {
+        Some(name) => input.content_in(name, what),
+        None => input.content(what),
+    }
+}

@@ -1,0 +1,201 @@
+//! Several sources as one, row below row.
+
+use crate::error::{Error, Place, Result};
+use crate::source::{Block, BlockReader, Column, Kind, Location, Note, Numbers, Source, Wanted};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// Sources with the same columns by name, read one after the other.
+pub struct Concatenated {
+    parts: Vec<Part>,
+    columns: Vec<Column>,
+    notes: Vec<Note>,
+    is_f32: bool,
+}
+
+struct Part {
+    source: Box<dyn Source>,
+    /// For each column of the table, its index in this source.
+    indices: Vec<usize>,
+}
+
+impl Concatenated {
+    /// Puts sources together; the first gives the order of the columns.
+    pub fn new(sources: Vec<(PathBuf, Box<dyn Source>)>) -> Result<Self> {
+        let Some((first_file, first)) = sources.first() else {
+            let what = String::from("there is no input file");
+            return Err(Error::Usage { what, hint: None });
+        };
+        let mut columns = first.columns().to_vec();
+        let first_file = first_file.clone();
+        let is_f32 = sources.iter().all(|(_, source)| source.is_f32());
+        let (mut parts, mut notes) = (Vec::new(), Vec::new());
+        for (file, source) in sources {
+            let indices = matching(&columns, &first_file, source.columns(), &file)?;
+            for (column, &index) in columns.iter_mut().zip(&indices) {
+                if let Some(own) = source.columns().get(index) {
+                    let kind = common(&column.kind, &own.kind);
+                    if kind == Kind::Text && column.kind != own.kind {
+                        let found = format!("text, because {} has other values", file.display());
+                        let what = format!("column `{}`", column.name.escape_debug());
+                        notes.push(Note { what, found });
+                    }
+                    column.kind = kind;
+                }
+            }
+            for note in source.notes() {
+                let what = format!("{}, {}", file.display(), note.what);
+                notes.push(Note { what, found: note.found.clone() });
+            }
+            parts.push(Part { source, indices });
+        }
+        Ok(Self { parts, columns, notes, is_f32 })
+    }
+}
+
+impl Part {
+    fn wanted(&self, wanted: &Wanted) -> Wanted {
+        // An index that no column has stays one, so that the source refuses it.
+        let own = |&index: &usize| self.indices.get(index).copied().unwrap_or(usize::MAX);
+        Wanted {
+            numbers: wanted.numbers.iter().map(own).collect(),
+            labels: wanted.labels.iter().map(own).collect(),
+        }
+    }
+}
+
+/// Where each column of the first file is in another.
+fn matching(
+    columns: &[Column],
+    first_file: &Path,
+    other: &[Column],
+    file: &Path,
+) -> Result<Vec<usize>> {
+    let by_name: HashMap<&str, usize> =
+        other.iter().enumerate().map(|(index, column)| (column.name.as_str(), index)).collect();
+    let lacks = |file: &Path, name: &str, has_it: &Path| Error::Content {
+        file: file.to_owned(),
+        place: Place::default(),
+        what: format!(
+            "there is no column `{}`, but {} has it",
+            name.escape_debug(),
+            has_it.display()
+        ),
+    };
+    let mut indices = Vec::with_capacity(columns.len());
+    for column in columns {
+        match by_name.get(column.name.as_str()) {
+            Some(&index) => indices.push(index),
+            None => return Err(lacks(file, &column.name, first_file)),
+        }
+    }
+    if let Some(extra) = other.iter().find(|own| columns.iter().all(|c| c.name != own.name)) {
+        return Err(lacks(first_file, &extra.name, file));
+    }
+    Ok(indices)
+}
+
+/// What a column is that is one thing here and another there.
+fn common(one: &Kind, other: &Kind) -> Kind {
+    match (one, other) {
+        (one, other) if one == other => one.clone(),
+        // No values in one file say nothing about the column.
+        (Kind::Unusable(_), known) | (known, Kind::Unusable(_)) => known.clone(),
+        (Kind::Float | Kind::Integer, Kind::Float | Kind::Integer) => Kind::Float,
+        _ => Kind::Text,
+    }
+}
+
+impl Source for Concatenated {
+    fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    fn n_rows(&self) -> Option<usize> {
+        self.parts.iter().map(|part| part.source.n_rows()).sum()
+    }
+
+    fn rows_guess(&self) -> usize {
+        self.parts.iter().map(|part| part.source.rows_guess()).fold(0, usize::saturating_add)
+    }
+
+    fn is_f32(&self) -> bool {
+        self.is_f32
+    }
+
+    fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    fn open(&self, wanted: &Wanted) -> Result<Box<dyn BlockReader + Send + '_>> {
+        Ok(Box::new(Reader {
+            table: self,
+            wanted: wanted.clone(),
+            next: 0,
+            current: None,
+            bytes_before: 0,
+            findings: Vec::new(),
+        }))
+    }
+
+    fn n_bytes(&self) -> u64 {
+        self.parts.iter().map(|part| part.source.n_bytes()).sum()
+    }
+
+    fn locate(&self, wanted: &Wanted, row: usize) -> Result<Option<Location>> {
+        let mut before = 0;
+        for part in &self.parts {
+            let own = part.wanted(wanted);
+            let mut reader = part.source.open(&own)?;
+            let mut n_rows = 0;
+            while let Some(block) = reader.next_block()? {
+                n_rows += block.n_rows();
+                if before + n_rows > row {
+                    return part.source.locate(&own, row - before);
+                }
+            }
+            before += n_rows;
+        }
+        Ok(None)
+    }
+}
+
+struct Reader<'a> {
+    table: &'a Concatenated,
+    wanted: Wanted,
+    next: usize,
+    current: Option<Box<dyn BlockReader + Send + 'a>>,
+    bytes_before: u64,
+    findings: Vec<Note>,
+}
+
+impl BlockReader for Reader<'_> {
+    fn next_block(&mut self) -> Result<Option<Block>> {
+        loop {
+            if let Some(reader) = &mut self.current {
+                if let Some(mut block) = reader.next_block()? {
+                    if let (Numbers::F32(single), false) = (&block.numbers, self.table.is_f32) {
+                        block.numbers = Numbers::F64(single.mapv(f64::from));
+                    }
+                    return Ok(Some(block));
+                }
+                self.findings.extend(reader.findings());
+                self.bytes_before += reader.bytes_read();
+                self.current = None;
+            }
+            let Some(part) = self.table.parts.get(self.next) else { return Ok(None) };
+            self.current = Some(part.source.open(&part.wanted(&self.wanted))?);
+            self.next += 1;
+        }
+    }
+
+    fn bytes_read(&self) -> u64 {
+        self.bytes_before + self.current.as_ref().map_or(0, |reader| reader.bytes_read())
+    }
+
+    fn findings(&self) -> Vec<Note> {
+        let mut findings = self.findings.clone();
+        findings.extend(self.current.iter().flat_map(|reader| reader.findings()));
+        findings
+    }
+}

@@ -1,0 +1,78 @@
+//! Which format a file has. A new format is one row.
+
+use super::ReadOptions;
+use crate::csv::CsvSource;
+use crate::error::Result;
+use crate::input::Input;
+use crate::npy::NpyOptions;
+use crate::positioned::InputFile;
+use crate::source::Source;
+use crate::{arrow, images, npy, parquet};
+use std::path::Path;
+
+/// A format of tables.
+struct Format {
+    /// Extensions in lower case, those of compressions removed.
+    extensions: &'static [&'static str],
+    /// Whether the first bytes (decompressed) can only be this format.
+    recognises: fn(&[u8]) -> bool,
+    /// Looks at a file.
+    open: fn(Input, &ReadOptions) -> Result<Box<dyn Source>>,
+}
+
+/// Every format. The first also is what a file is taken for that none recognises.
+const FORMATS: &[Format] = &[
+    Format {
+        extensions: &["csv", "tsv", "tab", "txt", "dat"],
+        // Any bytes may be text; what cannot be is refused with its encoding named.
+        recognises: |_| false,
+        open: |input, options| Ok(Box::new(CsvSource::open(input, &options.csv)?)),
+    },
+    Format {
+        extensions: &["parquet", "pq"],
+        recognises: |head| head.starts_with(b"PAR1") || head.starts_with(b"PARE"),
+        open: |input, _| Ok(Box::new(parquet::open_input(InputFile::of(&input)?)?)),
+    },
+    Format {
+        extensions: &["arrow", "arrows", "feather", "ipc"],
+        // A file, or a stream.
+        recognises: |head| head.starts_with(b"ARROW1") || head.starts_with(&[0xff; 4]),
+        open: |input, options| {
+            Ok(Box::new(arrow::open_input(InputFile::of(&input)?, options.memory)?))
+        },
+    },
+    Format {
+        extensions: &["npy", "npz"],
+        recognises: |head| head.starts_with(b"\x93NUMPY") || head.starts_with(b"PK\x03\x04"),
+        open: |input, options| {
+            let npy = NpyOptions { array: options.array.clone(), memory: options.memory };
+            Ok(Box::new(npy::open_input(InputFile::of(&input)?, &npy)?))
+        },
+    },
+];
+
+/// How many bytes the formats may look at to recognise themselves.
+const HEAD_BYTES: usize = 64;
+
+/// Opens a file in the format that its content, else its extension says.
+pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn Source>> {
+    if path.is_dir() {
+        return Ok(Box::new(images::open(path, &options.images)?));
+    }
+    let input = Input::open(path, options.expansion)?;
+    let mut head = vec![0; HEAD_BYTES];
+    let n = input.reader()?.fill(&mut head)?;
+    head.truncate(n);
+    let extension = extension(path, &input);
+    let by_content = FORMATS.iter().find(|format| (format.recognises)(&head));
+    let by_name = || FORMATS.iter().find(|format| format.extensions.contains(&extension.as_str()));
+    let format = by_content.or_else(by_name).unwrap_or(&FORMATS[0]);
+    (format.open)(input, options)
+}
+
+/// The extension in lower case, that of the compression left out.
+fn extension(path: &Path, input: &Input) -> String {
+    let stem = path.with_extension("");
+    let path = if input.compression().is_some() { stem.as_path() } else { path };
+    path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default()
+}

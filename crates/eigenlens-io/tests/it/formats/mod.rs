@@ -1,0 +1,98 @@
+//! Formats other than text: files of other programs, broken ones, and ours read back.
+
+mod arrow;
+mod images;
+mod matrix_market;
+mod mutations;
+mod npy;
+mod parquet;
+mod writers;
+
+use eigenlens_io::{Kind, Numbers, Result, Source, Wanted};
+use ndarray::{Array2, Axis, concatenate};
+use std::path::PathBuf;
+
+/// Rows and columns of most fixtures.
+const N: usize = 37;
+const D: usize = 5;
+
+/// What is in row `i` and column `j` of them.
+fn cell(i: usize, j: usize) -> f64 {
+    i as f64 + j as f64 / 8.0
+}
+
+fn fixture(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+}
+
+/// A whole table, all columns that can be used.
+#[derive(Debug, PartialEq)]
+struct Content {
+    names: Vec<String>,
+    numbers: Array2<f64>,
+    labels: Vec<Vec<String>>,
+}
+
+impl Content {
+    fn of(source: &dyn Source) -> Result<Content> {
+        let which = |kinds: &[Kind]| -> Vec<usize> {
+            let columns = source.columns().iter().enumerate();
+            columns.filter(|(_, column)| kinds.contains(&column.kind)).map(|(i, _)| i).collect()
+        };
+        let wanted =
+            Wanted { numbers: which(&[Kind::Float, Kind::Integer]), labels: which(&[Kind::Text]) };
+        Content::wanted(source, &wanted)
+    }
+
+    fn wanted(source: &dyn Source, wanted: &Wanted) -> Result<Content> {
+        let mut reader = source.open(wanted)?;
+        let mut blocks = vec![Array2::zeros((0, wanted.numbers.len()))];
+        let mut labels = vec![Vec::new(); wanted.labels.len()];
+        while let Some(block) = reader.next_block()? {
+            let numbers = match block.numbers {
+                Numbers::F32(numbers) => {
+                    assert!(source.is_f32());
+                    numbers.mapv(f64::from)
+                }
+                Numbers::F64(numbers) => numbers,
+            };
+            assert!(numbers.is_standard_layout() && numbers.nrows() > 0);
+            for (all, more) in labels.iter_mut().zip(&block.labels) {
+                assert_eq!(more.len(), numbers.nrows());
+                all.extend(more.iter().map(str::to_owned));
+            }
+            blocks.push(numbers);
+        }
+        let views: Vec<_> = blocks.iter().map(|block| block.view()).collect();
+        let numbers = concatenate(Axis(0), &views).unwrap();
+        let names = wanted.numbers.iter().map(|&i| source.columns()[i].name.clone()).collect();
+        Ok(Content { names, numbers, labels })
+    }
+
+    /// The numbers of a column.
+    fn column(&self, name: &str) -> Vec<f64> {
+        let index = self.names.iter().position(|n| n == name).unwrap();
+        self.numbers.column(index).to_vec()
+    }
+}
+
+/// Asserts that this is the table in most fixtures.
+fn assert_plain(content: &Content) {
+    assert_eq!(content.numbers.dim(), (N, D));
+    for ((i, j), &x) in content.numbers.indexed_iter() {
+        assert_eq!(x, cell(i, j), "row {i}, column {j}");
+    }
+}
+
+/// Asserts that two columns agree, NaN where NaN is.
+fn assert_column(found: &[f64], expected: impl Fn(usize) -> f64) {
+    for (i, &x) in found.iter().enumerate() {
+        let y = expected(i);
+        assert!(x == y || (x.is_nan() && y.is_nan()), "row {i}: {x}, not {y}");
+    }
+}
+
+/// NaN in every fifth row from the fourth on, as in the fixtures.
+fn holed(i: usize, x: f64) -> f64 {
+    if i % 5 == 3 { f64::NAN } else { x }
+}

@@ -1,0 +1,231 @@
+//! A linear model taken apart and put together.
+
+use super::{Array, Numbers, Parts, Value, records, warnings, wrong};
+use crate::data::Standardization;
+use crate::error::Result;
+use crate::model::{LinearMap, PcaModel, PcaParts};
+use crate::solve::certificate;
+use ndarray::Array2;
+
+/// Components are orthonormal to this; a fit is so to about 1e-15.
+const ORTHONORMAL: f64 = 1e-8;
+
+const ARRAYS: [&str; 10] = [
+    "components",
+    "values",
+    "mean",
+    "mean_low",
+    "weight",
+    "scale",
+    "column_exponents",
+    "constant_columns",
+    "column_variances",
+    "spectrum",
+];
+
+impl PcaModel {
+    /// Everything the model is made of. [`PcaModel::from_parts`] gives the same model back: its
+    /// scores agree to the last bit.
+    pub fn to_parts(&self) -> Parts {
+        let all = self.parts();
+        let by = &all.map.by;
+        let mut parts = Parts::new(all.method);
+        parts.put_matrix("components", &all.map.components);
+        parts.put("values", &all.values);
+        parts.put("mean", &by.mean);
+        parts.put("mean_low", &by.low);
+        parts.put("weight", &by.weight);
+        parts.put("column_variances", &all.column_variances);
+        parts.put_whole("constant_columns", by.constant.iter().map(|&f| f as i64));
+        if let Some(scale) = &by.scale {
+            parts.put("scale", scale);
+        }
+        if let Some(exponents) = &by.column_exponents {
+            parts.put_whole("column_exponents", exponents.iter().map(|&e| i64::from(e)));
+        }
+        if let Some(spectrum) = &all.spectrum {
+            parts.put("spectrum", spectrum);
+        }
+        records::put(&mut parts, &all.certificate, &all.convergence, &all.plan);
+        warnings::put(&mut parts, &all.warnings);
+        let names = all.feature_names.as_ref().map(Value::list);
+        parts.description.extend(
+            [
+                ("exponent", Value::Integer(i64::from(by.exponent))),
+                ("n_useful_components", all.map.useful.into()),
+                ("total", all.total.into()),
+                ("next_value", all.next_value.into()),
+                ("n_samples", all.n_samples.into()),
+                ("center", all.center.into()),
+                ("whiten", all.whiten.into()),
+                ("tolerance", all.tolerance.into()),
+                ("feature_names", names.unwrap_or(Value::Null)),
+            ]
+            .map(|(name, value)| (name.to_string(), value)),
+        );
+        parts
+    }
+
+    /// Puts a model together from its parts, which may come from anywhere: names, shapes,
+    /// finiteness, order, signs and orthonormality are checked first.
+    pub fn from_parts(parts: &Parts) -> Result<PcaModel> {
+        parts.check_origin()?;
+        parts.check_names(&[&ARRAYS[..], &records::ARRAYS[..]].concat())?;
+        let entries = parts.entries();
+        let components = components(parts)?;
+        let (k, d) = components.dim();
+        let useful = entries.count("n_useful_components")?;
+        let values = values(parts, k, useful)?;
+        let total = entries.number("total")?;
+        if total < values.iter().sum::<f64>() * (1.0 - 1e-3) {
+            return entries.must_be("total", "at least the sum of the variances kept");
+        }
+        let center = entries.flag("center")?;
+        let n_samples = entries.optional_number("n_samples")?;
+        if n_samples.is_some_and(|n| n <= 1.0) {
+            return entries.must_be("n_samples", "more than 1");
+        }
+        let tolerance = entries.number("tolerance")?;
+        if !(tolerance > 0.0 && tolerance < 1.0) {
+            return entries.must_be("tolerance", "between 0 and 1");
+        }
+        Ok(PcaModel::assemble(PcaParts {
+            method: known_method(&parts.method),
+            map: LinearMap {
+                by: standardization(parts, d, center)?,
+                components,
+                useful,
+                threads: None,
+            },
+            values,
+            total,
+            column_variances: not_negative(parts, "column_variances", d)?,
+            spectrum: spectrum(parts)?,
+            next_value: entries.optional_number("next_value")?,
+            n_samples,
+            center,
+            whiten: entries.flag("whiten")?,
+            feature_names: match entries.get("feature_names")? {
+                Value::Null => None,
+                _ => Some(feature_names(parts, d)?),
+            },
+            certificate: records::certificate(parts, k)?,
+            convergence: records::convergence(parts)?,
+            plan: records::plan(parts)?,
+            tolerance,
+            warnings: warnings::read(parts)?,
+        }))
+    }
+}
+
+/// The name with a life of its own; it was checked before.
+fn known_method(name: &str) -> &'static str {
+    super::STORED.into_iter().find(|method| *method == name).unwrap_or("pca")
+}
+
+fn components(parts: &Parts) -> Result<Array2<f64>> {
+    let components = parts.matrix("components")?;
+    let (k, d) = components.dim();
+    if k == 0 || k > d {
+        return wrong(
+            "components",
+            format!("has the shape {k} × {d}, but there must be 1 to {d} components"),
+        );
+    }
+    let off = certificate::orthogonality(components.t().as_standard_layout().view());
+    if off > ORTHONORMAL {
+        return wrong(
+            "components",
+            format!("is not orthonormal: products of rows are off by {off:.1e}"),
+        );
+    }
+    Ok(components)
+}
+
+fn values(parts: &Parts, k: usize, useful: usize) -> Result<Vec<f64>> {
+    let values = not_negative(parts, "values", k)?;
+    if let Some(at) = values.windows(2).position(|pair| pair[0] < pair[1]) {
+        return wrong("values", format!("rises after position {at}, but it must descend"));
+    }
+    let carrying = values.iter().filter(|v| **v > 0.0).count();
+    if carrying != useful {
+        let reason = format!("is {useful}, but {carrying} variances are above 0");
+        return wrong("n_useful_components", reason);
+    }
+    Ok(values)
+}
+
+fn standardization(parts: &Parts, d: usize, center: bool) -> Result<Standardization> {
+    let mean = parts.vector("mean", d)?;
+    let low = parts.vector("mean_low", d)?;
+    if !center && mean.iter().chain(&low).any(|m| *m != 0.0) {
+        return wrong("mean", "is not 0, but the model does not centre".into());
+    }
+    let scale = if parts.has("scale") { Some(not_negative(parts, "scale", d)?) } else { None };
+    if let Some(at) = scale.iter().flatten().position(|s| *s == 0.0) {
+        return wrong("scale", format!("is 0 at position {at}, but it must be above 0"));
+    }
+    let entries = parts.entries();
+    let exponent = entries.integer("exponent")?;
+    if !(-1000..=1000).contains(&exponent) {
+        return entries.must_be("exponent", "between -1000 and 1000");
+    }
+    let constant: Vec<usize> = parts
+        .whole("constant_columns")?
+        .iter()
+        .map(|&f| usize::try_from(f).unwrap_or(usize::MAX))
+        .collect();
+    if constant.iter().any(|&f| f >= d) || constant.windows(2).any(|pair| pair[0] >= pair[1]) {
+        return wrong("constant_columns", format!("must rise and stay below {d}"));
+    }
+    Ok(Standardization {
+        mean,
+        low,
+        weight: not_negative(parts, "weight", d)?,
+        column_exponents: column_exponents(parts, d)?,
+        scale,
+        exponent: exponent as i32,
+        constant,
+    })
+}
+
+fn column_exponents(parts: &Parts, d: usize) -> Result<Option<Vec<i32>>> {
+    const NAME: &str = "column_exponents";
+    if !parts.has(NAME) {
+        return Ok(None);
+    }
+    let found = parts.whole(NAME)?;
+    if found.len() != d || found.iter().any(|e| !(-1200..=1200).contains(e)) {
+        return wrong(NAME, format!("must hold {d} numbers between -1200 and 1200"));
+    }
+    Ok(Some(found.iter().map(|&e| e as i32).collect()))
+}
+
+fn spectrum(parts: &Parts) -> Result<Option<Vec<f64>>> {
+    const NAME: &str = "spectrum";
+    let Some(Array { numbers: Numbers::F64(values), .. }) = parts.arrays.get(NAME) else {
+        return if parts.has(NAME) { wrong(NAME, "must hold numbers".into()) } else { Ok(None) };
+    };
+    let values = parts.vector(NAME, values.len())?;
+    match values.windows(2).position(|pair| pair[0] < pair[1]) {
+        Some(at) => wrong(NAME, format!("rises after position {at}, but it must descend")),
+        None => Ok(Some(values)),
+    }
+}
+
+fn feature_names(parts: &Parts, d: usize) -> Result<Vec<String>> {
+    let names = parts.entries().texts("feature_names")?;
+    if names.len() != d {
+        let reason = format!("holds {} names, but there are {d} features", names.len());
+        return wrong("feature_names", reason);
+    }
+    Ok(names)
+}
+
+fn not_negative(parts: &Parts, name: &str, length: usize) -> Result<Vec<f64>> {
+    let values = parts.vector(name, length)?;
+    match values.iter().position(|v| *v < 0.0) {
+        Some(at) => wrong(name, format!("is {} at position {at}, but at least 0", values[at])),
+        None => Ok(values),
+    }
+}

@@ -1,0 +1,118 @@
+//! Warnings as values and back.
+
+use super::{Entries, Parts, Value};
+use crate::error::{Result, Warning};
+use crate::wishes::Rule;
+
+pub(super) fn put(parts: &mut Parts, warnings: &[Warning]) {
+    let values = Value::List(warnings.iter().map(to_value).collect());
+    parts.description.insert("warnings".into(), values);
+}
+
+pub(super) fn read(parts: &Parts) -> Result<Vec<Warning>> {
+    let entries = parts.entries();
+    let warning = |(at, value): (usize, &Value)| match value {
+        Value::Map(map) => from_entries(&Entries::new(&format!("warnings.{at}"), map)),
+        _ => entries.must_be("warnings", "a list of maps"),
+    };
+    entries.list("warnings")?.iter().enumerate().map(warning).collect()
+}
+
+fn to_value(warning: &Warning) -> Value {
+    let (kind, fields): (&str, Vec<(&str, Value)>) = match warning {
+        Warning::NoVariance => ("no_variance", Vec::new()),
+        Warning::NullComponents { useful, requested } => (
+            "null_components",
+            vec![("useful", (*useful).into()), ("requested", (*requested).into())],
+        ),
+        Warning::ConstantColumns { columns, names } => (
+            "constant_columns",
+            vec![("columns", Value::list(columns.iter().copied())), ("names", Value::list(names))],
+        ),
+        Warning::DominantColumn { column, name, share } => (
+            "dominant_column",
+            vec![("column", (*column).into()), ("name", name.into()), ("share", (*share).into())],
+        ),
+        Warning::DominantRow { component, row, share } => (
+            "dominant_row",
+            vec![
+                ("component", (*component).into()),
+                ("row", (*row).into()),
+                ("share", (*share).into()),
+            ],
+        ),
+        Warning::Quantized { column, name, levels } => (
+            "quantized",
+            vec![("column", (*column).into()), ("name", name.into()), ("levels", (*levels).into())],
+        ),
+        Warning::VarianceOutOfRange => ("variance_out_of_range", Vec::new()),
+        Warning::HeavyTails { components, kurtosis } => (
+            "heavy_tails",
+            vec![
+                ("components", Value::list(components.iter().copied())),
+                ("kurtosis", (*kurtosis).into()),
+            ],
+        ),
+        Warning::Escalated { from, to, why } => {
+            ("escalated", vec![("from", from.into()), ("to", to.into()), ("why", why.into())])
+        }
+        Warning::RuleFindsNone { rule } => ("rule_finds_none", vec![("rule", (*rule).into())]),
+        Warning::NotCertified { residual, tolerance } => (
+            "not_certified",
+            vec![("residual", (*residual).into()), ("tolerance", (*tolerance).into())],
+        ),
+    };
+    Value::map([("kind", Value::from(kind))].into_iter().chain(fields))
+}
+
+fn from_entries(entries: &Entries) -> Result<Warning> {
+    // A number that was infinite is stored as null.
+    let number = |name| Ok(entries.optional_number(name)?.unwrap_or(f64::INFINITY));
+    Ok(match entries.text("kind")? {
+        "no_variance" => Warning::NoVariance,
+        "null_components" => Warning::NullComponents {
+            useful: entries.count("useful")?,
+            requested: entries.count("requested")?,
+        },
+        "constant_columns" => Warning::ConstantColumns {
+            columns: entries.counts("columns")?,
+            names: entries.texts("names")?,
+        },
+        "dominant_column" => Warning::DominantColumn {
+            column: entries.count("column")?,
+            name: entries.text("name")?.into(),
+            share: number("share")?,
+        },
+        "dominant_row" => Warning::DominantRow {
+            component: entries.count("component")?,
+            row: entries.count("row")?,
+            share: number("share")?,
+        },
+        "quantized" => Warning::Quantized {
+            column: entries.count("column")?,
+            name: entries.text("name")?.into(),
+            levels: number("levels")?,
+        },
+        "variance_out_of_range" => Warning::VarianceOutOfRange,
+        "heavy_tails" => Warning::HeavyTails {
+            components: entries.counts("components")?,
+            kurtosis: number("kurtosis")?,
+        },
+        "escalated" => Warning::Escalated {
+            from: entries.text("from")?.into(),
+            to: entries.text("to")?.into(),
+            why: entries.text("why")?.into(),
+        },
+        "rule_finds_none" => {
+            let name = entries.text("rule")?;
+            match Rule::all().iter().map(Rule::name).find(|rule| *rule == name) {
+                Some(rule) => Warning::RuleFindsNone { rule },
+                None => return entries.must_be("rule", "a rule"),
+            }
+        }
+        "not_certified" => {
+            Warning::NotCertified { residual: number("residual")?, tolerance: number("tolerance")? }
+        }
+        _ => return entries.must_be("kind", "a warning this version knows"),
+    })
+}
