@@ -10,6 +10,7 @@ mod contain;
 pub mod csv;
 mod decimal;
 mod error;
+mod exact;
 pub mod images;
 mod input;
 pub mod json;

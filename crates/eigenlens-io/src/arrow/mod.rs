@@ -17,6 +17,7 @@ mod values;
 
 use crate::contain::contained;
 use crate::error::{Error, Result};
+use crate::exact::Rounded;
 use crate::names::unique_names;
 use crate::positioned::InputFile;
 use crate::source::{Block, BlockReader, Column, Kind, Note, Numbers, Source, Wanted};
@@ -105,6 +106,11 @@ impl Source for ArrowSource {
             };
             return Err(Error::Usage { what, hint: None });
         }
+        let long = wanted.numbers.iter().enumerate().filter_map(|(position, &index)| {
+            let is_long = values::is_long(self.schema.field(index).data_type());
+            is_long.then(|| (position, self.columns[index].name.clone()))
+        });
+        let rounded = Rounded::new(long);
         let bytes_per_number = if self.is_f32 { 4 } else { 8 };
         Ok(Box::new(Reader {
             source: self,
@@ -117,6 +123,7 @@ impl Source for ArrowSource {
             batch_rows: 0,
             row: 0,
             rows_read: 0,
+            rounded,
         }))
     }
 
@@ -137,6 +144,7 @@ struct Reader<'a> {
     batch_rows: usize,
     row: usize,
     rows_read: usize,
+    rounded: Rounded,
 }
 
 impl BlockReader for Reader<'_> {
@@ -154,7 +162,12 @@ impl BlockReader for Reader<'_> {
         let block = self.block(self.row, n)?;
         self.row += n;
         self.rows_read += n;
+        self.rounded.look(&block.numbers);
         Ok(Some(block))
+    }
+
+    fn findings(&self) -> Vec<Note> {
+        self.rounded.notes()
     }
 
     fn bytes_read(&self) -> u64 {

@@ -57,6 +57,15 @@ pub(super) fn fits_f32<'a>(types: impl Iterator<Item = &'a DataType>) -> bool {
     has_floats
 }
 
+/// Whether it is a whole number that f64 may have to round.
+pub(super) fn is_long(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Int64 | DataType::UInt64 | DataType::Duration(_) => true,
+        DataType::Dictionary(_, values) => is_long(values),
+        _ => false,
+    }
+}
+
 /// f32 or f64.
 pub(super) trait Number: ArrowNativeType {
     type Stored: ArrowPrimitiveType<Native = Self>;

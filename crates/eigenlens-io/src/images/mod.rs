@@ -212,7 +212,7 @@ fn common_shape(
     let Some(shape) = options.size.or(frequent) else {
         return Err(folder::error(folder, "there are no images in this folder".into()));
     };
-    let n_pixels = shape.height.checked_mul(shape.width).unwrap_or(usize::MAX);
+    let n_pixels = shape.height.saturating_mul(shape.width);
     if n_pixels == 0 || n_pixels > MOST_PIXELS {
         return Err(Error::Usage {
             what: format!(

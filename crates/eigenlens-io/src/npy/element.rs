@@ -41,6 +41,11 @@ impl Element {
         matches!(self.numeral, Numeral::F2 | Numeral::F4 | Numeral::F8)
     }
 
+    /// Whether it is a whole number that f64 may have to round.
+    pub(super) fn is_long(self) -> bool {
+        matches!(self.numeral, Numeral::I8 | Numeral::U8)
+    }
+
     /// Whether blocks are single precision.
     pub(super) fn is_f32(self) -> bool {
         matches!(self.numeral, Numeral::F2 | Numeral::F4)

@@ -15,6 +15,7 @@ mod mapped;
 pub use mapped::{Mapped, MappedView};
 
 use crate::error::{Error, Result};
+use crate::exact::Rounded;
 use crate::names::numbered_names;
 use crate::positioned::InputFile;
 use crate::source::{Block, BlockReader, Column, Kind, Labels, Note, Numbers, Source, Wanted};
@@ -147,6 +148,8 @@ impl Source for NpySource {
             }
             Storage::Deflated(member) => Bytes::inflating(&self.input, member, &self.header)?,
         };
+        let numbers = if self.header.element.is_long() { wanted.numbers.as_slice() } else { &[] };
+        let long = numbers.iter().map(|&index| self.columns[index].name.clone()).enumerate();
         let bytes_per_number = if self.is_f32() { 4 } else { 8 };
         let rows = rows_per_block(self.header.n_columns, bytes_per_number);
         Ok(Box::new(Reader {
@@ -156,6 +159,7 @@ impl Source for NpySource {
             // A column is read in one piece per block: not too small a piece.
             rows_per_block: if self.header.is_fortran { rows.max(64) } else { rows },
             row: 0,
+            rounded: Rounded::new(long),
         }))
     }
 
@@ -173,6 +177,7 @@ struct Reader<'a> {
     bytes: Bytes,
     rows_per_block: usize,
     row: usize,
+    rounded: Rounded,
 }
 
 impl BlockReader for Reader<'_> {
@@ -191,7 +196,12 @@ impl BlockReader for Reader<'_> {
             Block { numbers: Numbers::F64(numbers), labels }
         };
         self.row += n;
+        self.rounded.look(&block.numbers);
         Ok(Some(block))
+    }
+
+    fn findings(&self) -> Vec<Note> {
+        self.rounded.notes()
     }
 
     fn bytes_read(&self) -> u64 {

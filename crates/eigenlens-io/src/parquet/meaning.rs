@@ -3,7 +3,6 @@
 use crate::calendar::TimeUnit;
 use crate::source::Kind;
 use ::parquet::basic::{ConvertedType, LogicalType, TimeUnit as StoredUnit, Type as Physical};
-use ::parquet::file::statistics::Statistics;
 use ::parquet::schema::types::{ColumnDescriptor, Type};
 
 /// What the bytes of a column mean.
@@ -49,16 +48,9 @@ impl Meaning {
         }
     }
 
-    /// Whether statistics show whole numbers that f64 rounds.
-    pub(super) fn is_beyond_exact(self, statistics: &Statistics) -> bool {
-        const EXACT: u64 = 1 << 53;
-        let Statistics::Int64(values) = statistics else { return false };
-        let ends = [values.min_opt(), values.max_opt()];
-        ends.into_iter().flatten().any(|&end| match self {
-            Meaning::Signed(_) => end.unsigned_abs() > EXACT,
-            Meaning::Unsigned(_) => end as u64 > EXACT,
-            _ => false,
-        })
+    /// Whether it is a whole number that f64 may have to round.
+    pub(super) fn is_long(self) -> bool {
+        matches!(self, Meaning::Signed(bits) | Meaning::Unsigned(bits) if bits > 53)
     }
 
     fn of_logical(

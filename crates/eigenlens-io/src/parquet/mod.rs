@@ -17,6 +17,7 @@ mod pages;
 
 use crate::contain::contained;
 use crate::error::{Error, Result};
+use crate::exact::Rounded;
 use crate::names::unique_names;
 use crate::positioned::InputFile;
 use crate::source::{Block, BlockReader, Column, Kind, Note, Numbers, Source, Wanted};
@@ -42,7 +43,7 @@ pub(crate) fn open_input(input: InputFile) -> Result<ParquetSource> {
         .map_err(|panic| input.content(format!("not a readable Parquet file: {panic}")))?
         .map_err(|error| malformed(&input, None, error))?;
     let n_rows = checked_rows(&input, &metadata)?;
-    let (columns, meanings, mut notes) = contained(|| describe(&metadata))
+    let (columns, meanings, notes) = contained(|| describe(&metadata))
         .map_err(|panic| input.content(format!("not a readable Parquet file: {panic}")))?;
     for (column, meaning) in columns.iter().zip(&meanings) {
         if let Ok((leaf, _)) = meaning {
@@ -50,7 +51,6 @@ pub(crate) fn open_input(input: InputFile) -> Result<ParquetSource> {
         }
     }
     let is_f32 = meaning::fits_f32(meanings.iter().flatten().map(|(_, meaning)| *meaning));
-    notes.extend(beyond_exact(&metadata, &columns, &meanings));
     Ok(ParquetSource { input, metadata, columns, meanings, n_rows, is_f32, notes })
 }
 
@@ -101,6 +101,11 @@ impl Source for ParquetSource {
         };
         let numbers = wanted.numbers.iter().map(usable).collect::<Result<Vec<_>>>()?;
         let labels = wanted.labels.iter().map(usable).collect::<Result<Vec<_>>>()?;
+        let long = numbers.iter().enumerate().filter_map(|(position, &index)| {
+            let is_long = matches!(&self.meanings[index], Ok((_, meaning)) if meaning.is_long());
+            is_long.then(|| (position, self.columns[index].name.clone()))
+        });
+        let rounded = Rounded::new(long);
         let bytes_per_number = if self.is_f32 { 4 } else { 8 };
         Ok(Box::new(Reader {
             source: self,
@@ -111,6 +116,7 @@ impl Source for ParquetSource {
             cursors: Vec::new(),
             left_in_group: 0,
             rows_read: 0,
+            rounded,
         }))
     }
 
@@ -131,6 +137,7 @@ struct Reader<'a> {
     cursors: Vec<ColumnCursor>,
     left_in_group: usize,
     rows_read: usize,
+    rounded: Rounded,
 }
 
 impl BlockReader for Reader<'_> {
@@ -154,7 +161,13 @@ impl BlockReader for Reader<'_> {
         })?;
         self.left_in_group -= n;
         self.rows_read += n;
-        Ok(Some(self.block(n)))
+        let block = self.block(n);
+        self.rounded.look(&block.numbers);
+        Ok(Some(block))
+    }
+
+    fn findings(&self) -> Vec<Note> {
+        self.rounded.notes()
     }
 
     fn bytes_read(&self) -> u64 {
@@ -291,21 +304,6 @@ fn chunk_range(chunk: &ColumnChunkMetaData) -> Option<(u64, u64)> {
     let start = u64::try_from(start).ok()?;
     let length = u64::try_from(chunk.compressed_size()).ok()?;
     Some((start, start.checked_add(length)?))
-}
-
-/// Whole numbers that f64 cannot hold exactly, where the file's own statistics show them.
-fn beyond_exact(metadata: &ParquetMetaData, columns: &[Column], meanings: &Meanings) -> Vec<Note> {
-    let rounded = columns.iter().zip(meanings).filter_map(|(column, meaning)| {
-        let &(leaf, meaning) = meaning.as_ref().ok()?;
-        let large = metadata.row_groups().iter().any(|group| {
-            group.column(leaf).statistics().is_some_and(|s| meaning.is_beyond_exact(s))
-        });
-        large.then(|| Note {
-            what: format!("column `{}`", column.name),
-            found: "has whole numbers beyond 2^53, which are rounded to 53 bits".into(),
-        })
-    });
-    rounded.collect()
 }
 
 /// What the decoder said, as an error of ours.

@@ -19,7 +19,7 @@ pub struct ArrowWriter {
 }
 
 enum State {
-    New(Option<Output>),
+    New(Option<Box<Output>>),
     Begun(Box<FileWriter<Output>>, SchemaRef),
 }
 
@@ -27,7 +27,7 @@ impl ArrowWriter {
     /// A writer to this output.
     pub fn new(output: Output) -> Self {
         let path = output.path().to_owned();
-        ArrowWriter { path, state: State::New(Some(output)), rows: Gathered::default() }
+        ArrowWriter { path, state: State::New(Some(Box::new(output))), rows: Gathered::default() }
     }
 
     /// Writes what was gathered as one record batch.
@@ -49,7 +49,7 @@ impl TableWriter for ArrowWriter {
             && let Some(output) = output.take()
         {
             let schema = Arc::new(schema(header));
-            let file = FileWriter::try_new(output, &schema);
+            let file = FileWriter::try_new(*output, &schema);
             let file = file.map_err(|error| failed(&self.path, error))?;
             self.state = State::Begun(Box::new(file), schema);
             self.rows = Gathered::new(header);

@@ -22,7 +22,7 @@ pub struct ParquetWriter {
 }
 
 enum State {
-    New(Option<Output>),
+    New(Option<Box<Output>>),
     Begun(Box<SerializedFileWriter<Output>>),
 }
 
@@ -30,7 +30,7 @@ impl ParquetWriter {
     /// A writer to this output.
     pub fn new(output: Output) -> Self {
         let path = output.path().to_owned();
-        ParquetWriter { path, state: State::New(Some(output)), rows: Gathered::default() }
+        ParquetWriter { path, state: State::New(Some(Box::new(output))), rows: Gathered::default() }
     }
 
     /// Writes what was gathered as one row group.
@@ -49,7 +49,7 @@ impl TableWriter for ParquetWriter {
         if let State::New(output) = &mut self.state
             && let Some(output) = output.take()
         {
-            let file = start(output, header).map_err(|error| failed(&self.path, error))?;
+            let file = start(*output, header).map_err(|error| failed(&self.path, error))?;
             self.state = State::Begun(Box::new(file));
             self.rows = Gathered::new(header);
         }
