@@ -215,7 +215,7 @@ mod tests {
             is_fortran: true,
             n_rows: 3,
             n_columns: 4,
-            data_at: 73,
+            data_at: 70,
         };
         assert_eq!(found, Ok(expected));
     }

@@ -157,8 +157,12 @@ fn hostile_paths() {
     let long = scratch.path(&"x".repeat(4096));
     let loop_path = scratch.path("loop.csv");
     std::os::unix::fs::symlink(&loop_path, &loop_path).expect("a link");
-    for path in [long, loop_path, scratch.dir().to_owned()] {
+    for path in [long, loop_path] {
         let result = read_files(&[path], &options(CsvOptions::default()));
         assert!(matches!(result, Err(Error::Open { .. })), "{result:?}");
     }
+    // A folder is one of images, and this one has none.
+    let (_, _, what) =
+        complaint(read_files(&[scratch.dir().to_owned()], &options(CsvOptions::default())));
+    assert!(what.contains("no images"), "{what}");
 }
