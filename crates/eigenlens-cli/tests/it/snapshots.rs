@@ -26,11 +26,17 @@ fn check(sandbox: &Sandbox, name: &str, arguments: &[&str]) {
     assert_eq!(found, expected, "{name} has changed");
 }
 
-/// Roundings such as `5.3e-16` differ between processors: only that they are tiny is kept.
+/// Roundings such as `5.3e-16` differ between processors: only that they are tiny is kept. Planned
+/// memory changes whenever a solver does: its own tests look at it.
 fn masked(text: &str) -> String {
     let mut kept = String::new();
     for line in text.split_inclusive('\n') {
-        let words: Vec<String> = line.split(' ').map(mask_word).collect();
+        let mut words: Vec<String> = line.split(' ').map(mask_word).collect();
+        for at in 1..words.len() {
+            if words[at] == "MiB" && words[at - 1].parse::<f64>().is_ok() {
+                words[at - 1] = "some".into();
+            }
+        }
         kept.push_str(&words.join(" "));
     }
     kept
