@@ -57,7 +57,7 @@ impl Fit {
         let plan = self.plan(data)?;
         pool::run(self.options.threads, || {
             let (why, rows) = match self.follow(data, &plan, want_scores)? {
-                Followed::GaveUp { rows } => ("it would take longer".into(), rows),
+                Followed::GaveUp { rows } => ("the iteration would take longer".into(), rows),
                 Followed::Fitted(first) => match self.too_coarse(&first) {
                     Some(why) if self.next_route(data, plan.route, first.rows).is_some() => {
                         (why, first.rows)
