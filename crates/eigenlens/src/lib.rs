@@ -38,7 +38,7 @@ pub use data::{
 pub use error::{Error, ErrorKind, Hint, Result, Warning};
 pub use methods::{Lsa, Pca};
 pub use model::parts::{Parts, Value};
-pub use model::{GramPca, PcaModel, Verification};
+pub use model::{GramPca, Model, PcaModel, Summary, Verification};
 pub use operator::{Deflated, Operator, SparseSymmetric, SymmetricMatrix};
 pub use scalar::Scalar;
 pub use solve::{Certificate, Plan, Route};
