@@ -33,12 +33,13 @@ pub mod solve;
 mod wishes;
 
 pub use data::{
-    Csr, Dataset, Missing, Moments, RowReader, Rows, SampleWeights, TermWeighting, TermWeights,
+    ColumnStatistics, Csr, Dataset, Missing, Moments, RowReader, Rows, SampleWeights,
+    TermWeighting, TermWeights,
 };
 pub use error::{Error, ErrorKind, Hint, Result, Warning};
 pub use methods::{Lsa, Pca};
 pub use model::parts::{Parts, Value};
-pub use model::{GramPca, Model, PcaModel, Summary, Verification};
+pub use model::{Claim, GramPca, Model, PcaModel, Summary, Verification};
 pub use operator::{Deflated, Operator, SparseSymmetric, SymmetricMatrix};
 pub use scalar::Scalar;
 pub use solve::{Certificate, Plan, Route};

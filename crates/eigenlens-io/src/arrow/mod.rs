@@ -12,8 +12,11 @@
 //! Missing values are NaN and empty labels. A reading holds one record batch. A stream must have
 //! its end mark: without it nobody can say whether it is whole.
 
+mod batches;
 mod messages;
 mod values;
+
+pub use batches::numbers;
 
 use crate::contain::contained;
 use crate::error::{Error, Result};

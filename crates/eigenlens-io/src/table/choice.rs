@@ -70,6 +70,16 @@ impl Selection {
         &self.label_names
     }
 
+    /// The same without its labels, for those who would only hold them in memory.
+    pub fn without_labels(mut self) -> Self {
+        self.wanted.labels.clear();
+        self.label_names.clear();
+        for fate in self.fates.iter_mut().filter(|fate| fate.fate == Fate::Label) {
+            fate.fate = Fate::Skipped;
+        }
+        self
+    }
+
     fn new(table: &Table, fates: Vec<ColumnFate>, wanted: Wanted) -> Self {
         let names = |indices: &[usize]| {
             let columns = table.columns();

@@ -10,12 +10,14 @@ mod prepared;
 mod rows;
 mod sparse;
 mod standardization;
+mod statistics;
 mod term_weights;
 mod weights;
 
 pub use csr::Csr;
 pub use moments::Moments;
 pub use rows::{RowReader, Rows};
+pub use statistics::ColumnStatistics;
 pub use term_weights::{TermWeighting, TermWeights};
 pub use weights::SampleWeights;
 
@@ -194,6 +196,35 @@ impl<'a, T: Scalar> Dataset<'a, T> {
         let matrix = Array2::from_shape_vec((rows.len() / d, d), rows)
             .map_err(|e| Error::Internal(e.to_string()))?;
         Ok(Some((matrix, n)))
+    }
+
+    /// The entries that are not 0, as compressed rows.
+    pub fn to_csr(&self) -> Result<Csr<f64>> {
+        let d = self.n_features();
+        let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        if let Source::Sparse(x) = &self.source {
+            for row in 0..x.n_rows() {
+                let (at, entries) = x.row(row);
+                columns.extend_from_slice(at);
+                values.extend(entries.iter().map(|v| v.to_f64()));
+                starts.push(values.len());
+            }
+            return Csr::new(x.n_rows(), d, starts, columns, values);
+        }
+        let rows = Prepared::new(self)?.for_each_slab(unit_rows(d), |slab| {
+            let mut scratch = Vec::new();
+            for i in 0..slab.rows {
+                let block = slab.block(i, i + 1, &mut scratch);
+                let entries = block.row(0).iter().map(|v| v.to_f64()).enumerate();
+                for (column, value) in entries.filter(|(_, value)| *value != 0.0) {
+                    columns.push(column as u32);
+                    values.push(value);
+                }
+                starts.push(values.len());
+            }
+            Ok(())
+        })?;
+        Csr::new(rows, d, starts, columns, values)
     }
 
     /// A feature's name, or its number in words.

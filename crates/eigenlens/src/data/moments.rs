@@ -47,10 +47,11 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// The moments of a data set, in one pass.
+    /// The moments of a data set, in one pass; one sample will do, as more may be merged.
     pub fn of<T: Scalar>(data: &Dataset<T>, options: &Options) -> Result<Moments> {
         options.check()?;
-        pool::run(options.threads, || Moments::of_prepared(&mut Prepared::new(data)?))?
+        let moments = pool::run(options.threads, || Moments::of_any(&mut Prepared::new(data)?))??;
+        if moments.columns.rows == 0 { Err(Error::NoRows) } else { Ok(moments) }
     }
 
     /// The moments of no samples at all.
@@ -62,7 +63,14 @@ impl Moments {
         }
     }
 
+    /// The same of at least two samples.
     pub(crate) fn of_prepared<T: Scalar>(prepared: &mut Prepared<T>) -> Result<Moments> {
+        let mut moments = Moments::of_any(prepared)?;
+        moments.columns = moments.columns.check_rows()?;
+        Ok(moments)
+    }
+
+    fn of_any<T: Scalar>(prepared: &mut Prepared<T>) -> Result<Moments> {
         let moments = one_pass(prepared)?;
         if rescale(prepared, &moments.columns)? {
             drop(moments);
@@ -218,8 +226,7 @@ fn one_pass<T: Scalar>(prepared: &Prepared<T>) -> Result<Moments> {
         })?;
         squares.into_matrix()
     };
-    let mut columns = total.check_rows()?;
-    columns.squares = scatter.diag().to_vec();
+    let columns = Columns { squares: scatter.diag().to_vec(), ..total };
     let exponents = prepared.exponents().map_or_else(|| vec![0; d], <[i32]>::to_vec);
     Ok(Moments { columns, exponents, scatter })
 }

@@ -21,7 +21,7 @@ pub use gram::GramPca;
 pub use parts::from_parts;
 pub use pca::{ModelSpectrum, PcaModel};
 pub use summary::{Cells, ScreeHeights, Summary, SummaryColumn, number, percent};
-pub use verify::Verification;
+pub use verify::{Claim, Verification};
 
 pub(crate) use linear_map::LinearMap;
 pub(crate) use pca::{PcaParts, factors};

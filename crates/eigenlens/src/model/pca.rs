@@ -174,6 +174,11 @@ impl PcaModel {
         self.parts.map.by.scale.as_deref()
     }
 
+    /// Whether scores are scaled to unit variance.
+    pub fn whitens(&self) -> bool {
+        self.parts.whiten
+    }
+
     /// Columns without variance.
     pub fn constant_columns(&self) -> &[usize] {
         &self.parts.map.by.constant

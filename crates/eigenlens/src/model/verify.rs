@@ -2,10 +2,11 @@
 //! their kernels.
 
 use super::PcaParts;
-use crate::data::{Dataset, Prepared, unit_rows};
+use crate::data::{Dataset, Prepared, Standardization, unit_rows};
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
-use ndarray::Array2;
+use ndarray::ArrayView2;
+use std::borrow::Cow;
 
 /// What an independent check found. All but the mean's error are relative to the largest variance.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,97 +40,189 @@ impl Verification {
     }
 }
 
-pub(super) fn verify<T: Scalar>(parts: &PcaParts, data: &Dataset<T>) -> Result<Verification> {
-    let by = &parts.map.by;
-    let (k, d) = parts.map.components.dim();
-    if data.n_features() != d {
-        return Err(Error::Shape {
-            what: "the data",
-            found: format!("{} features", data.n_features()),
-            expected: format!("{d}, as in training,"),
-        });
-    }
-    let mut prepared = Prepared::new(data)?;
-    if let Some(exponents) = &by.column_exponents {
-        prepared.set_exponents(exponents.clone());
-    }
-    let components = &parts.map.components;
-    // Sums of deviations from the model's mean, of their squares, and Xᵀ(X u), row by row.
-    let mut weight = Sum::default();
-    let mut deviations = vec![Sum::default(); d];
-    let mut squares = vec![Sum::default(); d];
-    let mut products = vec![Sum::default(); k * d];
-    let mut quadratic = vec![Sum::default(); k];
-    let rows = prepared.for_each_slab(unit_rows(d), |slab| {
-        let mut scratch = Vec::new();
-        for i in 0..slab.rows {
-            let block = slab.block(i, i + 1, &mut scratch);
-            let w = block.count(0);
-            if let Some((row, column, value)) = block.find_bad() {
-                return Err(data.bad_entry(row, column, value));
-            }
-            if w == 0.0 {
-                continue;
-            }
-            weight.add(w);
-            let x: Vec<f64> = (0..d)
-                .map(|f| ((block.row(0)[f].to_f64() - by.mean[f]) - by.low[f]) * by.weight[f])
-                .collect();
-            for f in 0..d {
-                deviations[f].add(w * x[f]);
-                squares[f].add(w * x[f] * x[f]);
-            }
-            for j in 0..k {
-                let z: f64 = components.row(j).iter().zip(&x).map(|(u, x)| u * x).sum();
-                quadratic[j].add(w * z * z);
-                for f in 0..d {
-                    products[j * d + f].add(w * z * x[f]);
-                }
-            }
-        }
-        Ok(())
-    })?;
-    let n = weight.value();
-    let divisor = n - 1.0;
-    let top = parts.values.first().copied().unwrap_or(0.0);
-    let relative = |v: f64| if top > 0.0 { v / top } else { v };
-    let mean_error = if parts.center {
-        (0..d).fold(0.0f64, |worst, f| {
-            let sd = (squares[f].value() / divisor).sqrt();
-            let error = (deviations[f].value() / n).abs();
-            worst.max(if sd > 0.0 { error / sd } else { error })
-        })
-    } else {
-        0.0
-    };
-    let mut residuals = Vec::with_capacity(k);
-    let mut value_errors = Vec::with_capacity(k);
-    for j in 0..k {
-        let value = parts.values[j];
-        let square: f64 = (0..d)
-            .map(|f| {
-                let r = products[j * d + f].value() / divisor - value * components[[j, f]];
-                r * r
-            })
-            .sum();
-        residuals.push(relative(square.sqrt()));
-        value_errors.push(relative((quadratic[j].value() / divisor - value).abs()));
-    }
-    let total: f64 = squares.iter().map(|s| s.value() / divisor).sum();
-    let total_error =
-        if parts.total > 0.0 { (total - parts.total).abs() / parts.total } else { total };
-    Ok(Verification {
-        rows,
-        mean_error,
-        residuals,
-        value_errors,
-        total_error,
-        orthogonality: orthogonality(components),
-        tolerance: parts.tolerance,
-    })
+/// What any program says it found: principal components to be checked against the data.
+///
+/// ```
+/// use eigenlens::{Claim, Dataset};
+/// let x = ndarray::array![[0.0, 0.0], [3.0, 1.0], [6.0, 2.0]];
+/// let components = ndarray::array![[3.0, 1.0]] / 10f64.sqrt();
+/// let claim = Claim {
+///     components: components.view(),
+///     explained_variance: &[10.0],
+///     total_variance: 10.0,
+///     mean: &[3.0, 1.0],
+///     tolerance: 1e-9,
+/// };
+/// assert!(claim.verify(&Dataset::from(&x))?.passed());
+/// let wrong = Claim { explained_variance: &[9.0], ..claim };
+/// assert!(!wrong.verify(&Dataset::from(&x))?.passed());
+/// # Ok::<(), eigenlens::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Claim<'a> {
+    /// The components (k × d), one per row.
+    pub components: ArrayView2<'a, f64>,
+    /// The variance along each component (k), divisor n − 1.
+    pub explained_variance: &'a [f64],
+    /// The total variance.
+    pub total_variance: f64,
+    /// The mean of every feature (d).
+    pub mean: &'a [f64],
+    /// What errors may be, relative to the largest variance.
+    pub tolerance: f64,
 }
 
-fn orthogonality(components: &Array2<f64>) -> f64 {
+impl Claim<'_> {
+    /// Checks the claim against the data it was made from.
+    pub fn verify<T: Scalar>(&self, data: &Dataset<T>) -> Result<Verification> {
+        let (k, d) = self.components.dim();
+        let lengths = [
+            ("the mean", self.mean.len(), d),
+            ("the explained variance", self.explained_variance.len(), k),
+        ];
+        if let Some((what, found, expected)) = lengths.into_iter().find(|(_, a, b)| a != b) {
+            return Err(Error::Shape {
+                what,
+                found: format!("{found} entries"),
+                expected: expected.to_string(),
+            });
+        }
+        let by = Standardization {
+            mean: self.mean.to_vec(),
+            low: vec![0.0; d],
+            weight: vec![1.0; d],
+            column_exponents: None,
+            scale: None,
+            exponent: 0,
+            constant: Vec::new(),
+        };
+        let checked = Checked {
+            by: Cow::Owned(by),
+            components: self.components,
+            values: self.explained_variance,
+            total: self.total_variance,
+            center: true,
+            tolerance: self.tolerance,
+        };
+        checked.verify(data)
+    }
+}
+
+pub(super) fn verify<T: Scalar>(parts: &PcaParts, data: &Dataset<T>) -> Result<Verification> {
+    let checked = Checked {
+        by: Cow::Borrowed(&parts.map.by),
+        components: parts.map.components.view(),
+        values: &parts.values,
+        total: parts.total,
+        center: parts.center,
+        tolerance: parts.tolerance,
+    };
+    checked.verify(data)
+}
+
+/// What is checked, in units of 2^exponent of the standardised data.
+struct Checked<'a> {
+    by: Cow<'a, Standardization>,
+    components: ArrayView2<'a, f64>,
+    values: &'a [f64],
+    total: f64,
+    center: bool,
+    tolerance: f64,
+}
+
+impl Checked<'_> {
+    fn verify<T: Scalar>(&self, data: &Dataset<T>) -> Result<Verification> {
+        let by = self.by.as_ref();
+        let (k, d) = self.components.dim();
+        if data.n_features() != d {
+            return Err(Error::Shape {
+                what: "the data",
+                found: format!("{} features", data.n_features()),
+                expected: format!("{d}, as in training,"),
+            });
+        }
+        let mut prepared = Prepared::new(data)?;
+        if let Some(exponents) = &by.column_exponents {
+            prepared.set_exponents(exponents.clone());
+        }
+        let components = &self.components;
+        // Sums of deviations from the model's mean, of their squares, and Xᵀ(X u), row by row.
+        let mut weight = Sum::default();
+        let mut deviations = vec![Sum::default(); d];
+        let mut squares = vec![Sum::default(); d];
+        let mut products = vec![Sum::default(); k * d];
+        let mut quadratic = vec![Sum::default(); k];
+        let rows = prepared.for_each_slab(unit_rows(d), |slab| {
+            let mut scratch = Vec::new();
+            for i in 0..slab.rows {
+                let block = slab.block(i, i + 1, &mut scratch);
+                let w = block.count(0);
+                if let Some((row, column, value)) = block.find_bad() {
+                    return Err(data.bad_entry(row, column, value));
+                }
+                if w == 0.0 {
+                    continue;
+                }
+                weight.add(w);
+                let x: Vec<f64> = (0..d)
+                    .map(|f| ((block.row(0)[f].to_f64() - by.mean[f]) - by.low[f]) * by.weight[f])
+                    .collect();
+                for f in 0..d {
+                    deviations[f].add(w * x[f]);
+                    squares[f].add(w * x[f] * x[f]);
+                }
+                for j in 0..k {
+                    let z: f64 = components.row(j).iter().zip(&x).map(|(u, x)| u * x).sum();
+                    quadratic[j].add(w * z * z);
+                    for f in 0..d {
+                        products[j * d + f].add(w * z * x[f]);
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        let n = weight.value();
+        let divisor = n - 1.0;
+        let top = self.values.first().copied().unwrap_or(0.0);
+        let relative = |v: f64| if top > 0.0 { v / top } else { v };
+        let mean_error = if self.center {
+            (0..d).fold(0.0f64, |worst, f| {
+                let sd = (squares[f].value() / divisor).sqrt();
+                let error = (deviations[f].value() / n).abs();
+                worst.max(if sd > 0.0 { error / sd } else { error })
+            })
+        } else {
+            0.0
+        };
+        let mut residuals = Vec::with_capacity(k);
+        let mut value_errors = Vec::with_capacity(k);
+        for j in 0..k {
+            let value = self.values[j];
+            let square: f64 = (0..d)
+                .map(|f| {
+                    let r = products[j * d + f].value() / divisor - value * components[[j, f]];
+                    r * r
+                })
+                .sum();
+            residuals.push(relative(square.sqrt()));
+            value_errors.push(relative((quadratic[j].value() / divisor - value).abs()));
+        }
+        let total: f64 = squares.iter().map(|s| s.value() / divisor).sum();
+        let total_error =
+            if self.total > 0.0 { (total - self.total).abs() / self.total } else { total };
+        Ok(Verification {
+            rows,
+            mean_error,
+            residuals,
+            value_errors,
+            total_error,
+            orthogonality: orthogonality(components),
+            tolerance: self.tolerance,
+        })
+    }
+}
+
+fn orthogonality(components: &ArrayView2<f64>) -> f64 {
     let k = components.nrows();
     let mut worst = 0.0f64;
     for i in 0..k {
