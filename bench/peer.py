@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import eigenlens
 import numpy as np
 import scipy.linalg
 import scipy.sparse
@@ -62,7 +63,15 @@ def numpy_dual(data: NDArray[Any], k: int) -> Found:
     return lengths**2 / (n - 1), (left / lengths).T @ centered, left * lengths
 
 
+def eigenlens_pca(data: Data, k: int) -> Found:
+    """`PCA` of eigenlens, as scikit-learn's users call it."""
+    model = eigenlens.PCA(k, n_jobs=2)
+    scores = model.fit_transform(data)
+    return model.explained_variance_, model.components_, scores
+
+
 PEERS: dict[str, Peer] = {
+    "eigenlens-python": eigenlens_pca,
     "sklearn": sklearn_pca("auto"),
     "sklearn-arpack": sklearn_pca("arpack"),
     "sklearn-randomized": sklearn_pca("randomized"),

@@ -22,6 +22,8 @@ import numpy as np
 from reference import Accuracy, Answer, accuracy, reference
 
 OURS = "eigenlens"
+# The same through Python, so that both sides pay for the interpreter.
+OURS_IN_PYTHON = "eigenlens-python"
 THREADS = "2"
 PEERS_OF_CASE = {
     "tall-f64": ["sklearn"],
@@ -212,7 +214,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--only",
         action="append",
-        choices=list(dict.fromkeys([OURS, *chain(*PEERS_OF_CASE.values())])),
+        choices=list(dict.fromkeys([OURS, OURS_IN_PYTHON, *chain(*PEERS_OF_CASE.values())])),
         help="only this program (repeatable)",
     )
     parser.add_argument("--runs", type=int, default=5, help="measured runs of each program")
@@ -239,7 +241,7 @@ def main() -> None:
             continue
         programs = [
             program
-            for program in [OURS, *PEERS_OF_CASE[case["name"]]]
+            for program in [OURS, OURS_IN_PYTHON, *PEERS_OF_CASE[case["name"]]]
             if not arguments.only or program in arguments.only
         ]
         if not programs:

@@ -1,18 +1,23 @@
 //! The project's own commands, in plain Rust: nothing to install first. Run as `cargo xtask …`.
 
+mod python;
+
+use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-use std::{env, fs};
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
 commands:
-  test           every test of the workspace, built as users get it
+  test           every test, built as users get it; those of the Python package need python3 and its
+                 packages' index, and are left out (which is said) where there is no python3
   bench peers    eigenlens beside its peers: time, memory, accuracy (needs Python and its packages'
                  index); options: --case NAME, --only PROGRAM, --runs N, --slow SECONDS, --quick
   bench files    whole jobs on files, from table to scores, beside polars, pandas and scikit-learn;
                  options: --runs N, --quick
+  bench overhead what a call from Python costs beside the fit, and whether arrays are copied;
+                 options: --runs N
 ";
 
 fn main() -> ExitCode {
@@ -22,6 +27,7 @@ fn main() -> ExitCode {
         ["test"] => test(),
         ["bench", "peers", options @ ..] => bench("eigenlens-bench", "peers.py", options),
         ["bench", "files", options @ ..] => bench("eigenlens", "files.py", options),
+        ["bench", "overhead", options @ ..] => bench("eigenlens-bench", "overhead.py", options),
         [] | ["help" | "-h" | "--help"] => {
             print!("{USAGE}");
             Ok(())
@@ -42,16 +48,23 @@ fn main() -> ExitCode {
 
 /// Runs every suite, also after one has failed, so that one run shows all there is to mend.
 fn test() -> Result<(), String> {
-    let mut rust = cargo();
-    rust.args(["test", "--release", "--workspace", "--no-fail-fast"]);
-    let suites = [("Rust: unit, integration and documentation tests", rust)];
-
     let mut failed = Vec::new();
-    for (heading, mut command) in suites {
-        if let Err(message) = step(heading, &mut command) {
+    let rust = "Rust: unit, integration and documentation tests";
+    let mut command = cargo();
+    command.args(["test", "--release", "--workspace", "--no-fail-fast"]);
+    let mut outcomes = vec![(rust, step(rust, &mut command))];
+    let has_python = Command::new("python3").arg("--version").output().is_ok();
+    if has_python {
+        outcomes.push(("Python", python::test()));
+    }
+    for (heading, outcome) in outcomes {
+        if let Err(message) = outcome {
             eprintln!("{message}");
             failed.push(heading);
         }
+    }
+    if !has_python {
+        println!("\nThe tests of the Python package were left out: there is no `python3`.");
     }
     if failed.is_empty() {
         println!("\n== all tests passed ==");
@@ -65,13 +78,17 @@ fn test() -> Result<(), String> {
 /// which reads the options.
 fn bench(program: &str, script: &str, options: &[&str]) -> Result<(), String> {
     let release = release_directory()?;
-    let target = release.parent().unwrap_or(&release);
+    let target = release.parent().unwrap_or(&release).to_path_buf();
     let scripts = root().join("bench");
     step(
         &format!("build {program}"),
         cargo().args(["build", "--release", "--workspace", "--bin", program]),
     )?;
-    let python = bench_python(&target.join("bench-venv"), &scripts.join("requirements.txt"))?;
+    let python =
+        python::environment(&target.join("bench-venv"), &scripts.join("requirements.txt"))?;
+    if script == "peers.py" || script == "overhead.py" {
+        python::install(&python, &python::wheel(&target)?)?;
+    }
     step(
         "eigenlens and its peers",
         Command::new(python)
@@ -84,32 +101,6 @@ fn bench(program: &str, script: &str, options: &[&str]) -> Result<(), String> {
     )
 }
 
-/// The interpreter of a virtual environment with exactly these packages, made when there is none.
-fn bench_python(environment: &Path, requirements: &Path) -> Result<PathBuf, String> {
-    let bin = if cfg!(windows) { "Scripts" } else { "bin" };
-    let python = environment.join(bin).join("python");
-    // A copy of the list, written last: what is installed is what it says.
-    let installed = environment.join("requirements.txt");
-    let wanted = fs::read_to_string(requirements)
-        .map_err(|error| format!("`{}` cannot be read: {error}", requirements.display()))?;
-    if fs::read_to_string(&installed).is_ok_and(|found| found == wanted) {
-        return Ok(python);
-    }
-    step(
-        "virtual environment for the peers",
-        Command::new("python3").args(["-m", "venv", "--clear"]).arg(environment),
-    )?;
-    step(
-        "packages of the peers",
-        Command::new(&python)
-            .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"])
-            .arg(requirements),
-    )?;
-    fs::write(&installed, wanted)
-        .map_err(|error| format!("`{}` cannot be written: {error}", installed.display()))?;
-    Ok(python)
-}
-
 /// Where cargo put this program, and puts the others it builds for release.
 fn release_directory() -> Result<PathBuf, String> {
     let program =
@@ -117,14 +108,15 @@ fn release_directory() -> Result<PathBuf, String> {
     Ok(program.parent().unwrap_or(&program).to_path_buf())
 }
 
-/// Prints the heading, runs the command in the workspace's root and reports how it ended.
+/// Prints the heading, runs the command (in the workspace's root unless it says otherwise) and reports
+/// how it ended.
 fn step(heading: &str, command: &mut Command) -> Result<(), String> {
     println!("\n== {heading} ==");
+    if command.get_current_dir().is_none() {
+        command.current_dir(root());
+    }
     let shown = format!("{command:?}").replace('"', "");
-    let status = command
-        .current_dir(root())
-        .status()
-        .map_err(|error| format!("`{shown}` cannot be run: {error}"))?;
+    let status = command.status().map_err(|error| format!("`{shown}` cannot be run: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("`{shown}` ended with {status}")) }
 }
 

@@ -1,0 +1,110 @@
+"""What a call from Python costs beside the fit, and whether arrays are copied:
+`cargo xtask bench overhead`.
+
+The fit from Python and the compiled fit alone take turns on the same array; the overhead is the
+difference of their medians. Copies show as growth of the process's memory while it fits and
+transforms, beyond the scores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+from peer import MemoryPeak
+
+from eigenlens import PCA, _core
+from eigenlens._data import for_estimator
+
+ROWS, COLUMNS, K = 100_000, 50, 10
+
+
+def seconds(work: Callable[[], Any]) -> float:
+    """How long it takes once."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def overhead(dtype: str, order: str, runs: int) -> dict[str, Any]:
+    """Both fits, in turn."""
+    X = array(dtype, order)
+    pca = PCA(K, n_jobs=2)
+    data = for_estimator(pca, X, reset=True)
+    wishes, options = pca._wishes(data), pca._shared()
+    whole, compiled = [], []
+    for turn in range(runs + 1):
+        times = (
+            seconds(lambda: pca.fit(X)),
+            seconds(lambda: _core.fit("pca", wishes, data.given, options, False)),
+        )
+        if turn > 0:
+            whole.append(times[0])
+            compiled.append(times[1])
+    extra = median(whole) - median(compiled)
+    return {
+        "array": f"{dtype} {order}",
+        "fit": median(whole),
+        "compiled": median(compiled),
+        "overhead": extra / median(compiled),
+    }
+
+
+def growth(dtype: str, order: str) -> float:
+    """Memory beyond array and scores while fitting and transforming, as a share of the array."""
+    X = array(dtype, order)
+    PCA(K).fit(X[:1000])  # what is loaded once is loaded
+    peak = MemoryPeak(mapped_file=False)
+    scores = PCA(K).fit(X).transform(X)
+    return (peak.stop() - scores.nbytes) / X.nbytes
+
+
+def array(dtype: str, order: str) -> np.ndarray:
+    """The data."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(ROWS, COLUMNS)) * np.geomspace(10, 1, COLUMNS)
+    return np.asarray(X, dtype=dtype, order=order)
+
+
+def main() -> None:
+    """Measures every type and order and prints a table."""
+    parser = argparse.ArgumentParser(prog="cargo xtask bench overhead", description=__doc__)
+    parser.add_argument("--program", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--output", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--runs", type=int, default=31, help="measured runs of each")
+    parser.add_argument("--growth", nargs=2, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.growth:
+        print(growth(*arguments.growth))
+        return
+    results = []
+    for dtype in ("float64", "float32"):
+        for order in ("C", "F"):
+            result = overhead(dtype, order, arguments.runs)
+            # In a process of its own, so that nothing else has grown before.
+            command = [sys.executable, __file__, "--growth", dtype, order]
+            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+            result["growth"] = float(done.stdout)
+            results.append(result)
+    print(f"| {ROWS} × {COLUMNS}, k = {K} | fit from Python | compiled fit | overhead | memory beyond the data |")
+    print("| --- | --- | --- | --- | --- |")
+    for r in results:
+        print(
+            f"| {r['array']} | {1e3 * r['fit']:.2f} ms | {1e3 * r['compiled']:.2f} ms "
+            f"| {100 * r['overhead']:.1f} % | {100 * r['growth']:.0f} % of the array |"
+        )
+    if arguments.output:
+        arguments.output.mkdir(parents=True, exist_ok=True)
+        (arguments.output / "overhead.json").write_text(json.dumps(results, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

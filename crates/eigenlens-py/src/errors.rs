@@ -1,0 +1,59 @@
+//! Errors as Python's exceptions, worded so that scikit-learn's users know them.
+
+use eigenlens::{Error, ErrorKind, Hint};
+use pyo3::PyErr;
+use pyo3::exceptions::{
+    PyFileNotFoundError, PyMemoryError, PyOSError, PyRuntimeError, PyValueError,
+};
+
+/// An error of the library.
+pub fn library(error: Error) -> PyErr {
+    if let Error::Read(source) = &error
+        && let Some(file) = source.downcast_ref::<eigenlens_io::Error>()
+    {
+        return self::file(file);
+    }
+    let said = match &error {
+        Error::MissingValue { .. } => format!("Input X contains NaN: {error}"),
+        Error::Infinite { .. } => format!("Input X contains infinity: {error}"),
+        _ => error.to_string(),
+    };
+    let said = match error.hint().and_then(hint) {
+        Some(hint) => format!("{said}; {hint}"),
+        None => said,
+    };
+    match error.kind() {
+        ErrorKind::Usage | ErrorKind::Data => PyValueError::new_err(said),
+        ErrorKind::Memory => PyMemoryError::new_err(said),
+        ErrorKind::Computation => PyRuntimeError::new_err(said),
+    }
+}
+
+/// An error about a file.
+pub fn file(error: &eigenlens_io::Error) -> PyErr {
+    use eigenlens_io::Error;
+    let said = error.to_string();
+    match error {
+        Error::Open { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+            PyFileNotFoundError::new_err(said)
+        }
+        Error::Open { .. } | Error::Read { .. } | Error::Write { .. } => PyOSError::new_err(said),
+        Error::Memory { .. } => PyMemoryError::new_err(said),
+        _ => PyValueError::new_err(said),
+    }
+}
+
+/// An error about a file that is not needed any more.
+pub fn owned_file(error: eigenlens_io::Error) -> PyErr {
+    file(&error)
+}
+
+/// A hint in Python's words, where it is one that a caller can follow.
+fn hint(hint: Hint) -> Option<String> {
+    match hint {
+        Hint::Set { option, value } => Some(format!("use `{option}={value}`")),
+        Hint::DropRow(row) => Some(format!("drop or mend row {row}")),
+        Hint::DropColumn(column) => Some(format!("drop column {column}")),
+        Hint::Rescale => Some("rescale the data".into()),
+    }
+}

@@ -1,0 +1,184 @@
+//! Tables in files, read within a memory budget.
+
+use crate::data::{AnyData, Failed};
+use crate::errors;
+use eigenlens::{Dataset, Error};
+use eigenlens_io::csv::CsvOptions;
+use eigenlens_io::{
+    ColumnChoice, Fate, InMemory, Loaded, Location, Numbers, ReadOptions, Selection, Table, open,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::path::PathBuf;
+
+/// Files that were looked at: their columns are chosen, their rows are not read.
+#[pyclass(frozen, module = "eigenlens._core")]
+pub struct Files {
+    table: Table,
+    selection: Selection,
+}
+
+/// What may be said about reading: a dictionary with all of these keys.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Reading {
+    /// Features: names, ranges, patterns; empty: every column of numbers.
+    columns: Vec<String>,
+    /// Which array of an NPZ archive.
+    array: Option<String>,
+    delimiter: Option<String>,
+    header: Option<bool>,
+    decimal: Option<String>,
+    missing: Vec<String>,
+    memory: Option<u64>,
+}
+
+#[pymethods]
+impl Files {
+    /// Opens one or more files as one table. With `names` the features are those of a model, found
+    /// by name.
+    #[new]
+    #[pyo3(signature = (paths, reading, names=None))]
+    fn new(
+        py: Python,
+        paths: Vec<PathBuf>,
+        reading: Reading,
+        names: Option<Vec<String>>,
+    ) -> PyResult<Files> {
+        let csv = CsvOptions {
+            delimiter: one_byte("delimiter", &reading.delimiter)?,
+            header: reading.header,
+            decimal: one_byte("decimal", &reading.decimal)?,
+            missing: reading.missing,
+            ..CsvOptions::default()
+        };
+        let options = ReadOptions {
+            csv,
+            array: reading.array,
+            memory: reading.memory.map(|memory| memory / 2),
+            ..ReadOptions::default()
+        };
+        let choice = ColumnChoice { features: reading.columns, labels: Vec::new() };
+        py.detach(|| {
+            let table = open(&paths, &options)?;
+            let selection = match names {
+                Some(names) => table.select_named(&names)?,
+                None => table.select(&choice)?,
+            };
+            // Labels are for tables that are written: here they would only take memory.
+            Ok(Files { selection: selection.without_labels(), table })
+        })
+        .map_err(errors::owned_file)
+    }
+
+    /// The names of the features, in the order they are read.
+    #[getter(feature_names)]
+    fn names(&self) -> Vec<String> {
+        self.feature_names().to_vec()
+    }
+
+    /// The number of rows, where it is known without reading.
+    #[getter]
+    fn n_rows(&self) -> Option<usize> {
+        self.table.source().n_rows()
+    }
+
+    /// Whether the numbers are stored in single precision.
+    #[getter(is_f32)]
+    fn single(&self) -> bool {
+        self.is_f32()
+    }
+
+    /// What the columns that are not features are, and what is suspicious about those that are.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        let fates = self.selection.fates().iter();
+        let skipped = fates
+            .clone()
+            .filter(|fate| fate.fate != Fate::Feature)
+            .map(|fate| format!("column `{}` is not used: {}", fate.name, fate.reason));
+        let suspicious = fates
+            .filter_map(|fate| Some(format!("column `{}` {}", fate.name, fate.warning.as_ref()?)));
+        skipped.chain(suspicious).collect()
+    }
+}
+
+impl Files {
+    pub fn feature_names(&self) -> &[String] {
+        self.selection.feature_names()
+    }
+
+    pub fn is_f32(&self) -> bool {
+        self.table.source().is_f32()
+    }
+
+    /// Rows and columns, the rows as known or as guessed.
+    pub fn shape(&self) -> (usize, usize) {
+        let source = self.table.source();
+        let rows = source.n_rows().unwrap_or_else(|| source.rows_guess());
+        (rows, self.feature_names().len())
+    }
+
+    /// Bytes of the features in memory, as far as known.
+    pub fn n_bytes(&self) -> u64 {
+        let (rows, columns) = self.shape();
+        let size = if self.is_f32() { 4 } else { 8 };
+        (rows as u64).saturating_mul(columns as u64).saturating_mul(size)
+    }
+
+    /// Reads the rows if they take at most this many bytes, else prepares to stream them.
+    pub fn load(&self, memory: Option<u64>) -> eigenlens_io::Result<Held<'_>> {
+        Ok(Held(self.table.load(&self.selection, memory, None)?))
+    }
+
+    /// An error of the library, with file and line where it is about a cell.
+    pub fn explain(&self, error: Error) -> Failed {
+        let (row, column, what) = match &error {
+            Error::MissingValue { row, column, .. } => (*row, *column, "is missing (NaN)".into()),
+            Error::Infinite { row, column, value, .. } => (*row, *column, format!("is {value}")),
+            _ => return Failed::Library(error),
+        };
+        let Ok(Some(Location { file, mut place })) = self.table.locate(&self.selection, row) else {
+            return Failed::Library(error);
+        };
+        place.column = self.feature_names().get(column).map(|name| format!("`{name}`"));
+        Failed::File(eigenlens_io::Error::Content { file, place, what })
+    }
+}
+
+/// Rows in memory, or to be streamed.
+pub struct Held<'a>(Loaded<'a>);
+
+impl Held<'_> {
+    pub fn data(&self) -> AnyData<'_> {
+        match &self.0 {
+            Loaded::InMemory(InMemory { numbers: Numbers::F32(x), .. }) => {
+                AnyData::F32(Dataset::from(x))
+            }
+            Loaded::InMemory(InMemory { numbers: Numbers::F64(x), .. }) => {
+                AnyData::F64(Dataset::from(x))
+            }
+            Loaded::Streamed(rows) if rows.is_f32() => AnyData::F32(Dataset::streamed(rows)),
+            Loaded::Streamed(rows) => AnyData::F64(Dataset::streamed(rows)),
+        }
+    }
+
+    /// Bytes held in memory.
+    pub fn n_bytes(&self) -> u64 {
+        match &self.0 {
+            Loaded::InMemory(InMemory { numbers: Numbers::F32(x), .. }) => 4 * x.len() as u64,
+            Loaded::InMemory(InMemory { numbers: Numbers::F64(x), .. }) => 8 * x.len() as u64,
+            Loaded::Streamed(_) => 0,
+        }
+    }
+}
+
+fn one_byte(name: &str, said: &Option<String>) -> PyResult<Option<u8>> {
+    match said.as_deref() {
+        None => Ok(None),
+        Some(text) if text.len() == 1 => Ok(text.bytes().next()),
+        Some(text) => Err(PyValueError::new_err(format!(
+            "`{name}` is `{text}`, but it must be one character"
+        ))),
+    }
+}

@@ -1,0 +1,41 @@
+//! The library for Python: what Python hands over is converted, the library is called without the
+//! interpreter's lock, and the answer is converted back. Nothing is decided here; scikit-learn's
+//! conventions live in `python/eigenlens`.
+
+mod arrow;
+mod choose;
+mod data;
+mod errors;
+mod files;
+mod methods;
+mod model;
+mod moments;
+mod options;
+mod picture;
+mod records;
+mod verify;
+
+/// The compiled part of `eigenlens`.
+#[pyo3::pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::arrow::from_arrow;
+    #[pymodule_export]
+    use super::choose::{choose_n_components, rule_names};
+    #[pymodule_export]
+    use super::files::Files;
+    #[pymodule_export]
+    use super::methods::{fit, plan};
+    #[pymodule_export]
+    use super::model::Model;
+    #[pymodule_export]
+    use super::moments::{Moments, column_statistics, fit_moments};
+    #[pymodule_export]
+    use super::picture::scree_svg;
+    #[pymodule_export]
+    use super::verify::verify_claim;
+
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,299 @@
+//! Fitted models.
+
+use crate::data::{AnyData, Given, each, to_array};
+use crate::{errors, records};
+use eigenlens::model::from_parts;
+use eigenlens::{Dataset, Error, PcaModel, Scalar, TermWeights, Warning};
+use eigenlens_io::write::Output;
+use eigenlens_io::{Numbers, Origin, OriginColumn, StoredModel};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray2, ToPyArray};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyTuple};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A fitted model: immutable and complete.
+#[pyclass(frozen, module = "eigenlens._core")]
+pub struct Model(StoredModel);
+
+impl Model {
+    pub fn new(model: Box<dyn eigenlens::Model>) -> Model {
+        let program = concat!("eigenlens-python ", env!("CARGO_PKG_VERSION")).into();
+        // Names are what other programs find the columns by; without any, the readers' own.
+        let name = |f: usize| match model.feature_names().and_then(|names| names.get(f)) {
+            Some(name) => name.clone(),
+            None => format!("x{}", f + 1),
+        };
+        let column = |f| OriginColumn { name: name(f), kind: "float".into() };
+        let columns = (0..model.n_features()).map(column).collect();
+        let origin = Origin { program, columns, ..Origin::default() };
+        Model(StoredModel { model, term_weights: None, origin })
+    }
+
+    fn model(&self) -> &dyn eigenlens::Model {
+        self.0.model.as_ref()
+    }
+
+    /// The model as a PCA.
+    fn pca(&self) -> PyResult<&PcaModel> {
+        let method = self.model().method();
+        self.model().as_pca().ok_or_else(|| {
+            let why = format!("the method `{method}` has none");
+            errors::library(Error::NotDefined { what: "what only a PCA has", why })
+        })
+    }
+}
+
+/// What every model has.
+#[pymethods]
+impl Model {
+    /// The method that made the model.
+    #[getter]
+    fn method(&self) -> &'static str {
+        self.model().method()
+    }
+
+    #[getter]
+    fn n_components(&self) -> usize {
+        self.model().n_components()
+    }
+
+    #[getter]
+    fn n_features(&self) -> usize {
+        self.model().n_features()
+    }
+
+    /// The number of training samples or the sum of their weights, where known.
+    #[getter]
+    fn n_samples(&self) -> Option<f64> {
+        self.model().n_samples()
+    }
+
+    #[getter]
+    fn feature_names(&self) -> Option<Vec<String>> {
+        self.model().feature_names().map(<[String]>::to_vec)
+    }
+
+    /// The certificate as a dictionary, where there is one.
+    #[getter]
+    fn certificate<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        self.model().certificate().map(|found| records::certificate(py, found)).transpose()
+    }
+
+    /// The plan that was followed, as a dictionary.
+    #[getter]
+    fn plan<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        records::plan(py, self.model().plan())
+    }
+
+    /// What the user should know: whether it is about the certificate, and the words.
+    #[getter]
+    fn warnings(&self) -> Vec<(bool, String)> {
+        let uncertified = |w: &Warning| matches!(w, Warning::NotCertified { .. });
+        self.model().warnings().iter().map(|w| (uncertified(w), w.to_string())).collect()
+    }
+
+    /// Everything that describes the model, by the names of the vocabulary.
+    #[getter]
+    fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let all = PyDict::new(py);
+        for (name, found) in &self.model().summary().values {
+            all.set_item(name, records::value(py, found)?)?;
+        }
+        Ok(all)
+    }
+
+    /// The model for a page.
+    #[getter]
+    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        records::summary(py, &self.model().summary())
+    }
+
+    /// Scores of training or new samples.
+    #[pyo3(signature = (data, memory=None))]
+    fn transform<'py>(
+        &self,
+        py: Python<'py>,
+        data: Given<'py>,
+        memory: Option<u64>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let taken = data.take()?;
+        let model = self.model();
+        let scores = taken.run(py, memory, |data| match (&self.0.term_weights, data) {
+            (None, AnyData::F32(data)) => model.transform_f32(data).map(Numbers::F32),
+            (None, AnyData::F64(data)) => model.transform_f64(data).map(Numbers::F64),
+            (Some(weights), data) => each!(data, data => weighted_scores(model, weights, data)),
+        })?;
+        Ok(to_array(py, scores))
+    }
+
+    /// Checks the model against the data it was made from, by independent code.
+    fn verify<'py>(&self, py: Python<'py>, data: Given<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let taken = data.take()?;
+        let found = taken.run(py, None, |data| match data {
+            AnyData::F32(data) => self.model().verify_f32(data),
+            AnyData::F64(data) => self.model().verify_f64(data),
+        })?;
+        records::verification(py, &found)
+    }
+
+    /// The components (k × d), where scores are linear in the features.
+    #[getter]
+    fn components<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray2<f64>>> {
+        self.model().linear().map(|linear| linear.components.to_pyarray(py))
+    }
+
+    /// The mean of every feature, where scores are linear in them.
+    #[getter]
+    fn mean<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
+        self.model().linear().map(|linear| linear.mean.to_pyarray(py))
+    }
+
+    /// d × k, where scores are linear in the features.
+    #[getter]
+    fn loadings<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray2<f64>>> {
+        self.model().linear().map(|linear| linear.loadings.to_pyarray(py))
+    }
+
+    #[getter]
+    fn explained_variance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(self.pca()?.explained_variance().to_pyarray(py))
+    }
+
+    #[getter]
+    fn explained_variance_ratio<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(self.pca()?.explained_variance_ratio().to_pyarray(py))
+    }
+
+    #[getter]
+    fn singular_values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(self.pca()?.singular_values().to_pyarray(py))
+    }
+
+    /// What every feature was divided by, where standardised.
+    #[getter]
+    fn scale<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
+        Ok(self.pca()?.scale().map(|scale| scale.to_pyarray(py)))
+    }
+
+    /// Whether scores have variance 1.
+    #[getter]
+    fn whitens(&self) -> PyResult<bool> {
+        Ok(self.pca()?.whitens())
+    }
+
+    #[getter]
+    fn total_variance(&self) -> PyResult<f64> {
+        Ok(self.pca()?.total_variance())
+    }
+
+    /// All variances, where the route computed them.
+    #[getter]
+    fn full_spectrum<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
+        Ok(self.pca()?.full_spectrum().map(|all| all.to_pyarray(py)))
+    }
+
+    /// The standard error of each variance, where the number of samples is known.
+    #[getter]
+    fn sampling_errors<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
+        Ok(self.pca()?.sampling_errors().map(|all| all.to_pyarray(py)))
+    }
+
+    /// Samples from scores (n × k).
+    fn inverse_transform<'py>(
+        &self,
+        py: Python<'py>,
+        scores: Scores<'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let pca = self.pca()?;
+        let samples = match &scores {
+            Scores::F64(z) => {
+                let z = z.as_array();
+                py.detach(|| pca.inverse_transform(z)).map(Numbers::F64)
+            }
+            Scores::F32(z) => {
+                let z = z.as_array();
+                py.detach(|| pca.inverse_transform(z)).map(Numbers::F32)
+            }
+        };
+        Ok(to_array(py, samples.map_err(errors::library)?))
+    }
+
+    /// Hotelling's T² and Q = ‖r‖² of every sample.
+    fn distances<'py>(
+        &self,
+        py: Python<'py>,
+        data: Given<'py>,
+    ) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+        let taken = data.take()?;
+        let pca = self.pca()?;
+        let found =
+            taken.run(py, None, |data| each!(data, data => pca.sample_diagnostics(data)))?;
+        Ok((found.t_squared.to_pyarray(py), found.q.to_pyarray(py)))
+    }
+
+    /// What was asked for, in the words of the surface that was asked.
+    #[getter]
+    fn options(&self) -> BTreeMap<String, String> {
+        self.0.origin.options.clone()
+    }
+
+    /// The bytes of the model file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.0.to_bytes(Path::new("the model")).map_err(errors::owned_file)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The model in the bytes of a model file, checked.
+    #[staticmethod]
+    fn from_bytes(bytes: &[u8]) -> PyResult<Model> {
+        let stored = StoredModel::from_bytes(bytes, Path::new("the model"));
+        stored.map(Model).map_err(errors::owned_file)
+    }
+
+    /// Writes the model file, with words about its making; it appears whole or not at all.
+    fn save(&self, path: PathBuf, options: BTreeMap<String, String>) -> PyResult<()> {
+        let parts = self.model().to_parts().map_err(errors::library)?;
+        let stored = StoredModel {
+            model: from_parts(&parts).map_err(errors::library)?,
+            term_weights: self.0.term_weights.clone(),
+            origin: Origin { options, ..self.0.origin.clone() },
+        };
+        let bytes = stored.to_bytes(&path).map_err(errors::owned_file)?;
+        let mut output = Output::create(&path, &[]).map_err(errors::owned_file)?;
+        output.put(&bytes).map_err(errors::owned_file)?;
+        output.commit().map_err(errors::owned_file)
+    }
+
+    /// Reads and checks a model file.
+    #[staticmethod]
+    fn load(path: PathBuf) -> PyResult<Model> {
+        StoredModel::read(&path).map(Model).map_err(errors::owned_file)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let make = py.get_type::<Model>().getattr("from_bytes")?;
+        (make, (self.to_bytes(py)?,)).into_pyobject(py)
+    }
+}
+
+/// Scores of either element type.
+#[derive(FromPyObject)]
+enum Scores<'py> {
+    F64(PyReadonlyArray2<'py, f64>),
+    F32(PyReadonlyArray2<'py, f32>),
+}
+
+/// Scores of counts, weighted as in training. Counts that are dense become sparse first.
+fn weighted_scores<T: Scalar>(
+    model: &dyn eigenlens::Model,
+    weights: &TermWeights,
+    data: &Dataset<T>,
+) -> eigenlens::Result<Numbers> {
+    let counts = data.to_csr()?;
+    let weighted = weights.apply(&counts)?;
+    model.transform_f64(&Dataset::sparse(&weighted)).map(Numbers::F64)
+}

@@ -1,0 +1,43 @@
+"""One engine for the PCA family: certified answers behind scikit-learn's interface.
+
+>>> import numpy as np
+>>> from eigenlens import PCA
+>>> X = np.array([[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]])
+>>> pca = PCA(n_components=2).fit(X)
+>>> pca.explained_variance_ratio_.round(4)
+array([0.9924, 0.0076])
+>>> pca.certificate_.relative_residual < 1e-12
+True
+"""
+
+from eigenlens import plots
+from eigenlens._choose import Choice, choose_n_components
+from eigenlens._compat import ConvergenceWarning, NotFittedError
+from eigenlens._core import __version__
+from eigenlens._incremental_pca import IncrementalPCA
+from eigenlens._load import load
+from eigenlens._moments import Moments
+from eigenlens._pca import PCA
+from eigenlens._results import Certificate, Plan, Verification
+from eigenlens._table import Table
+from eigenlens._truncated_svd import TruncatedSVD
+from eigenlens._verify import verify
+
+__all__ = [
+    "PCA",
+    "Certificate",
+    "Choice",
+    "ConvergenceWarning",
+    "IncrementalPCA",
+    "Moments",
+    "NotFittedError",
+    "Plan",
+    "Table",
+    "TruncatedSVD",
+    "Verification",
+    "__version__",
+    "choose_n_components",
+    "load",
+    "plots",
+    "verify",
+]

@@ -1,0 +1,123 @@
+"""What parameters may be, in scikit-learn's words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from eigenlens._compat import InvalidParameterError
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole number, at least `least`."""
+
+    least: int = 0
+
+    def __contains__(self, value: Any) -> bool:
+        return isinstance(value, Integral) and not isinstance(value, bool) and value >= self.least
+
+    def __str__(self) -> str:
+        return f"an int in the range [{self.least}, inf)"
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number in a range; an open end excludes the bound."""
+
+    low: float
+    high: float = np.inf
+    open_low: bool = False
+    only_float: bool = False
+
+    def __contains__(self, value: Any) -> bool:
+        if not isinstance(value, Real) or isinstance(value, bool):
+            return False
+        if self.only_float and isinstance(value, Integral):
+            return False
+        above = value > self.low if self.open_low else value >= self.low
+        return bool(above and value < self.high)
+
+    def __str__(self) -> str:
+        left = "(" if self.open_low else "["
+        return f"a float in the range {left}{float(self.low)}, {float(self.high)})"
+
+
+class Words:
+    """One of these texts."""
+
+    def __init__(self, *words: str) -> None:
+        self.words = words
+
+    def __contains__(self, value: Any) -> bool:
+        return isinstance(value, str) and value in self.words
+
+    def __str__(self) -> str:
+        return f"a str among {{{', '.join(repr(word) for word in sorted(self.words))}}}"
+
+
+class _Nothing:
+    def __contains__(self, value: Any) -> bool:
+        return value is None
+
+    def __str__(self) -> str:
+        return "None"
+
+
+class _Truth:
+    def __contains__(self, value: Any) -> bool:
+        return isinstance(value, bool | np.bool_)
+
+    def __str__(self) -> str:
+        return "an instance of 'bool' or an instance of 'numpy.bool'"
+
+
+class _RandomState:
+    def __contains__(self, value: Any) -> bool:
+        return value is None or value in Whole() or hasattr(value, "randint")
+
+    def __str__(self) -> str:
+        return (
+            "an int in the range [0, 4294967295], an instance of "
+            "'numpy.random.mtrand.RandomState' or None"
+        )
+
+
+class _Memory:
+    def __contains__(self, value: Any) -> bool:
+        return value is None or value in Whole(1) or isinstance(value, str)
+
+    def __str__(self) -> str:
+        return "a number of bytes, a text such as '512MiB' or None"
+
+
+class _Jobs:
+    def __contains__(self, value: Any) -> bool:
+        return isinstance(value, Integral) and (value == -1 or value >= 1)
+
+    def __str__(self) -> str:
+        return "-1 or an int in the range [1, inf)"
+
+
+NOTHING = _Nothing()
+TRUTH = _Truth()
+RANDOM_STATE = _RandomState()
+MEMORY = _Memory()
+JOBS = _Jobs()
+
+
+def check(estimator: Any, constraints: dict[str, list[Any]]) -> None:
+    """Refuses the first parameter that is none of what it may be."""
+    for name, allowed in constraints.items():
+        value = getattr(estimator, name)
+        if any(value in one for one in allowed):
+            continue
+        words = [str(one) for one in allowed]
+        said = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+        raise InvalidParameterError(
+            f"The {name!r} parameter of {type(estimator).__name__} must be {said}. "
+            f"Got {value!r} instead."
+        )

@@ -1,0 +1,191 @@
+"""What every estimator shares: validation, fitting, transforming, storing, showing."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from typing import Any, Self
+
+import numpy as np
+
+from eigenlens import _constraints, _core, _html, _options
+from eigenlens._compat import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ConvergenceWarning,
+    TransformerMixin,
+    check_array,
+    check_is_fitted,
+)
+from eigenlens._constraints import JOBS, MEMORY, NOTHING
+from eigenlens._data import Data, for_estimator
+from eigenlens._results import Certificate, Plan, certificate
+
+SHARED = {"memory": [MEMORY], "n_jobs": [JOBS, NOTHING]}
+
+
+class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """An estimator over a compiled method.
+
+    A subclass names its method, says what its parameters may be, turns them into wishes and names
+    the attributes of its model; fitting, transforming, storing and showing are here.
+    """
+
+    _method: str
+    _constraints: dict[str, list[Any]]
+    _ensure_min_samples = 2
+    _ensure_min_features = 1
+
+    # What a subclass says.
+
+    def _wishes(self, data: Data) -> dict[str, Any]:
+        """The parameters in the words of the compiled part."""
+        raise NotImplementedError
+
+    def _describe(self, model: _core.Model, data: Data, scores: np.ndarray | None) -> None:
+        """Sets the attributes that end in an underscore."""
+        raise NotImplementedError
+
+    def _tolerance(self) -> float | None:
+        return getattr(self, "tol", None)
+
+    # What follows from it.
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fits the model.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, table, path or :class:`Table`
+            n_samples × n_features. A file is read within the budget `memory`.
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight w means that the sample counts w times.
+        """
+        self._fit(X, sample_weight, scores=False)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Fits the model and returns the scores of the samples (n_samples × n_components)."""
+        return self._fit(X, sample_weight, scores=True)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Scores of training or new samples (n_samples × n_components)."""
+        check_is_fitted(self)
+        data = for_estimator(self, X, reset=False)
+        return self._model.transform(data.given, _options.n_bytes(getattr(self, "memory", None)))
+
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """Samples (n_samples × n_features) from scores (n_samples × n_components)."""
+        check_is_fitted(self)
+        scores = check_array(
+            X, dtype=[np.float64, np.float32], estimator=self, ensure_all_finite=False
+        )
+        return self._model.inverse_transform(scores)
+
+    def plan(self, X: Any) -> str:
+        """What a fit would do, in words, without reading a row: route, passes, memory."""
+        _constraints.check(self, self._constraints)
+        other = type(self)(**self.get_params(deep=False))
+        data = for_estimator(other, X, reset=True)
+        return _core.plan(self._method, other._wishes(data), data.given, self._shared())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model file, which the command line and :func:`load` read too."""
+        check_is_fitted(self)
+        self._model.save(path, self._words())
+
+    def _fit(self, X: Any, sample_weight: Any, *, scores: bool) -> np.ndarray | None:
+        _constraints.check(self, self._constraints)
+        data = for_estimator(
+            self,
+            X,
+            reset=True,
+            sample_weight=sample_weight,
+            ensure_min_samples=self._ensure_min_samples,
+            ensure_min_features=self._ensure_min_features,
+        )
+        model, found = _core.fit(
+            self._method, self._wishes(data), data.given, self._shared(), scores
+        )
+        self._take(model, data, found)
+        return found
+
+    def _take(self, model: _core.Model, data: Data, scores: np.ndarray | None) -> None:
+        """Makes the model the estimator's own."""
+        self._model = model
+        self._set_records(model)
+        self._describe(model, data, scores)
+        for about_certificate, words in model.warnings:
+            if about_certificate and self._promises_certificate():
+                warnings.warn(words, ConvergenceWarning, stacklevel=4)
+
+    def _promises_certificate(self) -> bool:
+        """Whether an answer above the tolerance is worth a warning."""
+        return True
+
+    def _set_records(self, model: _core.Model) -> None:
+        self.certificate_: Certificate = certificate(model.certificate)
+        self.plan_ = Plan(**model.plan)
+        self.warnings_ = [words for _, words in model.warnings]
+
+    def _shared(self) -> dict[str, Any]:
+        return _options.shared(self, tolerance=self._tolerance())
+
+    @property
+    def _n_features_out(self) -> int:
+        return self._model.n_components
+
+    # Storing.
+
+    def _words(self) -> dict[str, str]:
+        """What the model file says about its making."""
+        parameters = {
+            name: value
+            for name, value in self.get_params(deep=False).items()
+            if isinstance(value, int | float | str | bool | None)
+        }
+        return {
+            "class": type(self).__name__,
+            "parameters": json.dumps(parameters),
+            "attributes": json.dumps(self._stored_attributes()),
+        }
+
+    def _stored_attributes(self) -> dict[str, Any]:
+        """Attributes that do not follow from the model."""
+        return {}
+
+    def _restore(self, model: _core.Model, stored: dict[str, Any]) -> Self:
+        """The fitted estimator of a stored model."""
+        samples = model.n_samples
+        data = Data(
+            given={},
+            n_samples=None if samples is None else round(samples),
+            n_features=model.n_features,
+            dtype=np.dtype(stored.get("dtype", "float64")),
+        )
+        self.n_features_in_ = model.n_features
+        if model.feature_names is not None:
+            self.feature_names_in_ = np.asarray(model.feature_names, dtype=object)
+        self._model = model
+        self._set_records(model)
+        self._describe(model, data, None)
+        for name, value in stored.items():
+            if name != "dtype":
+                is_array = isinstance(value, list)
+                setattr(self, name, np.asarray(value, data.dtype) if is_array else value)
+        return self
+
+    # Showing.
+
+    def _html_repr(self) -> str:
+        if not hasattr(self, "_model"):
+            return super()._html_repr()
+        return _html.summary(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

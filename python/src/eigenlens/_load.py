@@ -1,0 +1,58 @@
+"""Model files."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from eigenlens import _core
+from eigenlens._estimator import Estimator
+from eigenlens._incremental_pca import IncrementalPCA
+from eigenlens._pca import PCA
+from eigenlens._truncated_svd import TruncatedSVD
+
+# By method, for models that no estimator saved; a new estimator is a row here.
+_BY_METHOD: dict[str, type[Estimator]] = {"pca": PCA, "lsa": TruncatedSVD}
+_CLASSES: dict[str, type[Estimator]] = {
+    one.__name__: one for one in (*_BY_METHOD.values(), IncrementalPCA)
+}
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """The fitted estimator in a model file, whether `save` or the command line wrote it.
+
+    Everything in the file is checked; nothing in it is executed.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from eigenlens import PCA, load
+    >>> X = [[0.0, 1.0], [2.0, 3.0], [3.0, 7.0]]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "model.safetensors")
+    ...     PCA(1).fit(X).save(path)
+    ...     pca = load(path)
+    >>> pca
+    PCA(n_components=1)
+    >>> pca.transform(X).round(3)
+    array([[-3.125],
+           [-0.458],
+           [ 3.582]])
+    """
+    model = _core.Model.load(path)
+    words = model.options
+    kind = _CLASSES.get(words.get("class", ""))
+    if kind is None or kind._method != model.method:
+        kind = _BY_METHOD[model.method]
+        parameters: dict[str, Any] = {"n_components": model.n_components}
+        if kind is PCA:
+            parameters["whiten"] = model.whitens
+            parameters["standardize"] = model.scale is not None
+        stored: dict[str, Any] = {}
+    else:
+        known = kind._get_param_names()
+        parameters = json.loads(words["parameters"])
+        parameters = {name: value for name, value in parameters.items() if name in known}
+        stored = json.loads(words["attributes"])
+    return kind(**parameters)._restore(model, stored)

@@ -1,0 +1,367 @@
+"""Principal component analysis."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from eigenlens import _constraints, _core
+from eigenlens._compat import check_is_fitted
+from eigenlens._constraints import NOTHING, RANDOM_STATE, TRUTH, Number, Whole, Words
+from eigenlens._data import Data, for_estimator
+from eigenlens._estimator import SHARED, Estimator
+from eigenlens._moments import Moments
+from eigenlens._standalone import is_sparse
+
+_SOLVERS = {
+    "auto": "auto",
+    "full": "svd",
+    "covariance_eigh": "covariance",
+    "arpack": "iterative",
+    "dual": "dual",
+}
+
+
+class PCA(Estimator):
+    """Principal component analysis, a drop-in for scikit-learn's `PCA`.
+
+    Every fit carries a certificate measured against the data. Large means, extreme scales and
+    missing rank do not spoil it, for float32 as for float64.
+
+    Parameters
+    ----------
+    n_components : int, float, 'mle', name of a rule or None, default=None
+        How many components: a number; a share in (0, 1), the fewest whose shares together are
+        greater; `'mle'` (Minka's evidence) or another rule of :func:`choose_n_components`; None:
+        all.
+    copy : bool, default=True
+        Without effect: data are never written to.
+    whiten : bool, default=False
+        Scores of variance 1.
+    svd_solver : {'auto', 'full', 'covariance_eigh', 'arpack', 'randomized', 'dual'}
+        The route. `'auto'` picks the cheapest that is accurate enough; `'arpack'` is a block Krylov
+        iteration; `'randomized'` is approximate, and its certificate says how far off.
+    tol : float, default=0.0
+        The residual wanted, relative to the largest variance; 0: 1e-9, or 1e-6 for float32.
+    iterated_power : int or 'auto', default='auto'
+        Power iterations of `'randomized'`.
+    n_oversamples : int, default=10
+        Extra directions of `'randomized'`.
+    power_iteration_normalizer : {'auto', 'QR', 'LU', 'none'}, default='auto'
+        Accepted; the iterations are always kept orthonormal.
+    random_state : int, RandomState or None, default=None
+        The seed of random numbers; None is 0, so that equal data give equal answers.
+    standardize : bool, default=False
+        Divides every feature by its standard deviation.
+    memory : int, str or None, default=None
+        A budget such as `'512MiB'`: kept by streaming files, or refused before anything is read.
+    n_jobs : int or None, default=None
+        Threads; None and -1: one for each core. The answer does not depend on it.
+    weight_kind : {'frequency', 'relative'}, default='frequency'
+        What `sample_weight` means: counts, or only ratios.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Orthonormal rows, largest variance first; the largest entry of each is positive.
+    explained_variance_, explained_variance_ratio_, singular_values_ : (n_components,)
+        Divisor n − 1; shares of the total variance; √((n − 1) λ).
+    mean_ : ndarray of shape (n_features,)
+    scale_ : ndarray of shape (n_features,) or None
+        What every feature was divided by.
+    noise_variance_ : float
+        As in scikit-learn: what is left of the variance, divided by min(n, d) − k.
+    total_variance_ : float
+    n_components_, n_samples_, n_features_in_, feature_names_in_
+    certificate_ : Certificate
+    plan_ : Plan
+    warnings_ : list of str
+        What else is worth knowing: constant columns, heavy tails, one sample that dominates.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenlens import PCA
+    >>> X = np.array([[-1, -1], [-2, -1], [-3, -2], [1, 1], [2, 1], [3, 2]])
+    >>> pca = PCA(n_components=2).fit(X)
+    >>> pca.singular_values_.round(5)
+    array([6.30061, 0.5498 ])
+    >>> pca.transform(X[:1]).round(3)
+    array([[-1.383, -0.294]])
+    >>> print(pca.plan_.route)
+    covariance
+
+    Counts as weights, and a model from moments that were gathered elsewhere:
+
+    >>> weighted = PCA(1).fit(X, sample_weight=[1, 1, 1, 1, 1, 2])
+    >>> bool(np.allclose(weighted.components_, PCA(1).fit(X[[0, 1, 2, 3, 4, 5, 5]]).components_))
+    True
+    >>> from eigenlens import Moments
+    >>> both = Moments(X[:3]).merge(Moments(X[3:]))
+    >>> bool(np.allclose(PCA(1).fit(both).components_, PCA(1).fit(X).components_))
+    True
+    """
+
+    _method = "pca"
+    _constraints = {
+        "n_components": [
+            Whole(0),
+            Number(0, 1, open_low=True, only_float=True),
+            Words("mle", *_core.rule_names()),
+            NOTHING,
+        ],
+        "copy": [TRUTH],
+        "whiten": [TRUTH],
+        "svd_solver": [Words(*_SOLVERS, "randomized")],
+        "tol": [Number(0)],
+        "iterated_power": [Words("auto"), Whole(0)],
+        "n_oversamples": [Whole(1)],
+        "power_iteration_normalizer": [Words("auto", "QR", "LU", "none")],
+        "random_state": [RANDOM_STATE],
+        "standardize": [TRUTH],
+        "weight_kind": [Words("frequency", "relative")],
+        **SHARED,
+    }
+
+    def __init__(
+        self,
+        n_components: int | float | str | None = None,
+        *,
+        copy: bool = True,
+        whiten: bool = False,
+        svd_solver: str = "auto",
+        tol: float = 0.0,
+        iterated_power: int | str = "auto",
+        n_oversamples: int = 10,
+        power_iteration_normalizer: str = "auto",
+        random_state: Any = None,
+        standardize: bool = False,
+        memory: int | str | None = None,
+        n_jobs: int | None = None,
+        weight_kind: Literal["frequency", "relative"] = "frequency",
+    ) -> None:
+        self.n_components = n_components
+        self.copy = copy
+        self.whiten = whiten
+        self.svd_solver = svd_solver
+        self.tol = tol
+        self.iterated_power = iterated_power
+        self.n_oversamples = n_oversamples
+        self.power_iteration_normalizer = power_iteration_normalizer
+        self.random_state = random_state
+        self.standardize = standardize
+        self.memory = memory
+        self.n_jobs = n_jobs
+        self.weight_kind = weight_kind
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fits the model to data, a file or :class:`Moments`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, table, path, :class:`Table` or :class:`Moments`
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+        """
+        if isinstance(X, Moments):
+            return self._fit_moments(X)
+        self._fit(X, sample_weight, scores=False)
+        return self
+
+    def get_covariance(self) -> np.ndarray:
+        """The covariance (n_features × n_features) of the implied Gaussian."""
+        check_is_fitted(self)
+        values, noise = self._spectrum()
+        above = np.where(values > noise, values - noise, 0.0)
+        components = self._model.components
+        covariance = (components.T * above) @ components
+        covariance.flat[:: len(covariance) + 1] += noise
+        scale = self._model.scale
+        return covariance if scale is None else covariance * np.outer(scale, scale)
+
+    def get_precision(self) -> np.ndarray:
+        """The inverse of the covariance."""
+        check_is_fitted(self)
+        values, noise = self._spectrum()
+        components = self._model.components
+        d = components.shape[1]
+        if noise > 0.0:
+            kept = np.where(values > noise, (values - noise) / values, 0.0)
+            precision = (np.eye(d) - (components.T * kept) @ components) / noise
+        elif len(values) == d and values[-1] > 0.0:
+            precision = (components.T / values) @ components
+        else:
+            raise ValueError(_SINGULAR)
+        scale = self._model.scale
+        return precision if scale is None else precision / np.outer(scale, scale)
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """The log-likelihood of each sample under the implied Gaussian (n_samples,)."""
+        check_is_fitted(self)
+        data = for_estimator(self, X, reset=False)
+        t_squared, q = self._model.distances(data.given)
+        values, noise = self._spectrum()
+        k, d = len(values), self.n_features_in_
+        if values[-1] <= 0.0 or (noise <= 0.0 and k < d):
+            raise ValueError(_SINGULAR)
+        # −½ (d ln 2π + ln|C| + xᵀC⁻¹x), with C = U Λ Uᵀ + σ² (I − U Uᵀ) (Tipping & Bishop 1999).
+        determinant = np.log(values).sum() + ((d - k) * np.log(noise) if k < d else 0.0)
+        distance = t_squared + (q / noise if k < d else 0.0)
+        likelihood = -0.5 * (d * np.log(2.0 * np.pi) + determinant + distance)
+        scale = self._model.scale
+        return likelihood if scale is None else likelihood - np.log(scale).sum()
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The mean log-likelihood of the samples."""
+        return float(np.mean(self.score_samples(X)))
+
+    @property
+    def loadings_(self) -> np.ndarray:
+        """Components times standard deviation (n_features × n_components)."""
+        check_is_fitted(self)
+        return self._model.loadings
+
+    def _fit(self, X: Any, sample_weight: Any, *, scores: bool) -> np.ndarray | None:
+        if is_sparse(X) and self.svd_solver in ("full", "randomized", "dual"):
+            raise TypeError(
+                'PCA only support sparse inputs with the "arpack" and "covariance_eigh" solvers, '
+                f'while "{self.svd_solver}" was passed. See TruncatedSVD for a possible '
+                "alternative."
+            )
+        found = super()._fit(X, sample_weight, scores=scores)
+        if self._needs_one_more():
+            share = self.n_components
+            try:
+                self.n_components = self.n_components_ + 1
+                found = super()._fit(X, sample_weight, scores=scores)
+            finally:
+                self.n_components = share
+        return found
+
+    def _needs_one_more(self) -> bool:
+        """Whether a share is only reached, where scikit-learn wants it exceeded."""
+        if not isinstance(self.n_components, float | np.floating):
+            return False
+        reached = self._model.explained_variance_ratio.sum()
+        limit = min(self.n_features_in_, round(self._model.n_samples))
+        return bool(reached <= self.n_components and self.n_components_ < limit)
+
+    def _fit_moments(self, moments: Moments) -> Self:
+        _constraints.check(self, self._constraints)
+        self.n_features_in_ = moments.n_features
+        data = Data(
+            given={},
+            n_samples=round(moments.n_samples),
+            n_features=moments.n_features,
+            dtype=np.dtype(np.float64),
+        )
+        wishes = {**self._wishes(data), "solver": "auto"}
+        self._take(_core.fit_moments(wishes, moments._core, self._shared()), data, None)
+        return self
+
+    def _wishes(self, data: Data) -> dict[str, Any]:
+        return {
+            "n_components": self._wished_components(data),
+            "standardize": bool(self.standardize),
+            "whiten": bool(self.whiten),
+            "solver": self._solver(data),
+        }
+
+    def _solver(self, data: Data) -> str | tuple[int, int]:
+        if self.svd_solver != "randomized":
+            return _SOLVERS[self.svd_solver]
+        power = self.iterated_power
+        if power == "auto":
+            # As scikit-learn: more where few components of many are wanted.
+            k, limit = self.n_components or data.limit or 1, data.limit or data.n_features
+            power = 7 if isinstance(k, int) and k < 0.1 * limit else 4
+        return int(self.n_oversamples), int(power)
+
+    def _wished_components(self, data: Data) -> int | float | str | None:
+        wish, limit = self.n_components, data.limit
+        solver = "arpack" if data.is_sparse and self.svd_solver == "auto" else self.svd_solver
+        if wish is None:
+            return limit - 1 if solver == "arpack" and limit is not None and limit > 1 else None
+        if wish == 0:
+            raise ValueError(
+                "n_components=0 keeps nothing; use n_components=1 or more, or a rule such as "
+                "'parallel-analysis', to let the data decide"
+            )
+        if isinstance(wish, str):
+            return self._rule(wish, solver, data)
+        if isinstance(wish, float | np.floating):
+            if solver in ("arpack", "randomized"):
+                raise ValueError(
+                    f"n_components={wish!r} must be between 1 and "
+                    f"min(n_samples, n_features)={limit!r} with svd_solver={solver!r}"
+                )
+            return float(wish)
+        if limit is not None and wish > limit:
+            least = 1 if solver in ("arpack", "randomized") else 0
+            raise ValueError(
+                f"n_components={wish!r} must be between {least} and "
+                f"min(n_samples, n_features)={limit!r} with svd_solver={solver!r}"
+            )
+        if solver == "arpack" and wish == limit:
+            raise ValueError(
+                f"n_components={wish!r} must be strictly less than "
+                f"min(n_samples, n_features)={limit!r} with svd_solver='arpack'"
+            )
+        return int(wish)
+
+    def _rule(self, wish: str, solver: str, data: Data) -> str:
+        if solver in ("arpack", "randomized"):
+            raise ValueError(
+                f"n_components={wish!r} cannot be a string with svd_solver={solver!r}"
+            )
+        if wish == "mle":
+            if data.n_samples is not None and data.n_samples < data.n_features:
+                raise ValueError("n_components='mle' is only supported if n_samples >= n_features")
+            return "minka"
+        return wish
+
+    def _promises_certificate(self) -> bool:
+        return self.svd_solver != "randomized"
+
+    def _describe(self, model: _core.Model, data: Data, scores: np.ndarray | None) -> None:
+        def like_the_data(values: np.ndarray) -> np.ndarray:
+            return values.astype(data.dtype, copy=False)
+
+        self.n_components_ = model.n_components
+        self.n_samples_ = data.n_samples
+        if data.n_samples is None and model.n_samples is not None:
+            self.n_samples_ = round(model.n_samples)
+        self.components_ = like_the_data(model.components)
+        self.explained_variance_ = like_the_data(model.explained_variance)
+        self.explained_variance_ratio_ = like_the_data(model.explained_variance_ratio)
+        self.singular_values_ = like_the_data(model.singular_values)
+        self.mean_ = like_the_data(model.mean)
+        self.scale_ = None if model.scale is None else like_the_data(model.scale)
+        self.total_variance_ = model.total_variance
+        self.noise_variance_ = noise_variance(model)
+
+    def _stored_attributes(self) -> dict[str, Any]:
+        return {"dtype": str(self.components_.dtype), "n_samples_": self.n_samples_}
+
+    def _spectrum(self) -> tuple[np.ndarray, float]:
+        return self._model.explained_variance, self.noise_variance_
+
+
+_SINGULAR = (
+    "the covariance of the implied Gaussian is singular: some kept components have no variance, or "
+    "none is left for the others; use a smaller n_components"
+)
+
+
+def noise_variance(model: _core.Model) -> float:
+    """The mean of the min(n, d) − k variances left out, as scikit-learn defines it."""
+    k, d = model.n_components, model.n_features
+    limit = d if model.n_samples is None else min(round(model.n_samples), d)
+    if k >= limit:
+        return 0.0
+    spectrum = model.full_spectrum
+    if spectrum is not None and len(spectrum) >= limit:
+        return float(spectrum[k:limit].mean())
+    left = model.total_variance - model.explained_variance.sum()
+    return float(max(left, 0.0) / (limit - k))

@@ -1,0 +1,13 @@
+"""What several tests use."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def spread() -> np.ndarray:
+    """200 × 6 with distinct variances and a mean that is not 0."""
+    rng = np.random.default_rng(1)
+    return rng.normal(size=(200, 6)) @ np.diag([5, 4, 3, 2, 1, 0.5]) + rng.normal(size=6)

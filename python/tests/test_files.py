@@ -1,0 +1,138 @@
+"""Fitting and transforming straight from files, within a budget."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+import numpy as np
+import pytest
+
+import eigenlens
+from eigenlens import PCA, Moments, Table, TruncatedSVD, choose_n_components
+
+
+@pytest.fixture
+def csv(spread, tmp_path):
+    path = tmp_path / "table.csv"
+    lines = ["name,a,b,c,d,e,f"]
+    lines += [f"row{i}," + ",".join(repr(float(v)) for v in row) for i, row in enumerate(spread)]
+    path.write_text("\n".join(lines))
+    return path
+
+
+def test_a_path_is_data(spread, csv, tmp_path):
+    npy = tmp_path / "table.npy"
+    np.save(npy, spread)
+    expected = PCA(3).fit(spread)
+    for path in (csv, str(csv), npy):
+        pca = PCA(3).fit(path)
+        assert np.array_equal(pca.components_, expected.components_)
+        assert np.array_equal(pca.transform(path), expected.transform(spread))
+    pca = PCA(3).fit(csv)
+    assert list(pca.feature_names_in_) == list("abcdef")
+    assert pca.n_samples_ == 200
+    assert np.array_equal(PCA(3).fit_transform(csv), expected.transform(spread))
+
+
+def test_parquet_and_single_precision(spread, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path = tmp_path / "table.parquet"
+    columns = {name: pa.array(spread[:, f], pa.float32()) for f, name in enumerate("abcdef")}
+    parquet.write_table(pa.table(columns), path)
+    pca = PCA(2).fit(path)
+    assert pca.components_.dtype == pca.transform(path).dtype == np.float32
+    assert np.array_equal(pca.components_, PCA(2).fit(spread.astype(np.float32)).components_)
+
+
+def test_columns_are_found_by_name(spread, csv, tmp_path):
+    pca = PCA(2).fit(csv)
+    other = tmp_path / "other.csv"
+    order = [3, 0, 5, 1, 4, 2]
+    lines = [",".join("abcdef"[f] for f in order) + ",more"]
+    lines += [",".join(repr(float(row[f])) for f in order) + ",1" for row in spread]
+    other.write_text("\n".join(lines))
+    assert np.array_equal(pca.transform(other), pca.transform(csv))
+    other.write_text("a,b\n1,2\n3,4\n")
+    with pytest.raises(ValueError, match="no column matches `c`"):
+        pca.transform(other)
+
+
+def test_a_table_says_what_is_in_the_file(spread, csv, tmp_path):
+    chosen = PCA(2).fit(Table(csv, columns=["a..c"]))
+    assert np.array_equal(chosen.components_, PCA(2).fit(spread[:, :3]).components_)
+    both = PCA(2).fit(Table([csv, csv]))
+    twice = PCA(2).fit(np.vstack([spread, spread]))
+    assert np.array_equal(both.components_, twice.components_)
+    german = tmp_path / "german.csv"
+    german.write_text("a;b\n1,5;2\n3,5;5\n4,5;2\n")
+    shown = PCA(1).fit(Table(german, delimiter=";", decimal=","))
+    np.testing.assert_allclose(shown.mean_, [9.5 / 3, 3.0])
+
+
+def test_a_budget_is_kept_by_streaming(spread, tmp_path):
+    path = tmp_path / "large.npy"
+    large = np.tile(spread, (2000, 4))  # 77 MB
+    np.save(path, large)
+    pca = PCA(3, memory="64MiB")
+    assert "passes" in pca.plan(path)
+    streamed = pca.fit(path)
+    assert np.array_equal(streamed.components_, PCA(3).fit(large).components_)
+    with pytest.raises(MemoryError, match="budget"):
+        PCA(3, memory="1MiB").fit(path)
+    with pytest.raises(ValueError, match="512MiB"):
+        PCA(3, memory="much").fit(path)
+
+
+def test_a_cell_is_named_by_file_and_line(csv):
+    text = csv.read_text().splitlines()
+    fields = text[5].split(",")
+    fields[3] = ""
+    text[5] = ",".join(fields)
+    csv.write_text("\n".join(text))
+    with pytest.raises(ValueError, match=r"table.csv, line 6, column `c`"):
+        PCA(2).fit(csv)
+    with pytest.raises(FileNotFoundError):
+        PCA(2).fit(csv.with_name("nowhere.csv"))
+
+
+def test_functions_read_files_too(spread, csv):
+    assert Moments(csv).n_samples == 200
+    assert np.allclose(Moments(csv).covariance, np.cov(spread.T))
+    rules = ["minka", "elbow"]
+    on_file, on_array = choose_n_components(csv, rules=rules), choose_n_components(spread, rules=rules)
+    assert [on_file[r].n_components for r in rules] == [on_array[r].n_components for r in rules]
+    assert eigenlens.verify(PCA(2).fit(csv), csv)
+    svd = TruncatedSVD(2).fit(csv)
+    assert np.array_equal(svd.components_, TruncatedSVD(2).fit(spread).components_)
+
+
+def test_the_command_line_reads_our_models_and_we_read_its(spread, csv, tmp_path):
+    program = os.environ.get("EIGENLENS_PROGRAM", "")
+    if not os.path.exists(program):
+        pytest.skip("EIGENLENS_PROGRAM does not name the program")
+
+    def run(*arguments):
+        command = [program, *map(str, arguments)]
+        subprocess.run(command, check=True, capture_output=True, cwd=tmp_path)
+
+    npy, scores, ours, theirs = (
+        tmp_path / name for name in ("x.npy", "scores.npy", "ours.safetensors", "theirs.safetensors")
+    )
+    np.save(npy, spread)
+    for X, shown in ((spread, npy), (csv, csv)):
+        pca = PCA(2, whiten=True).fit(X)
+        pca.save(ours)
+        run("transform", ours, shown, "-o", scores)
+        assert np.array_equal(np.load(scores), pca.transform(X))
+        scores.unlink()
+    run("fit", "pca", csv, "--components", "2", "--scale", "--whiten", "-o", theirs)
+    back = eigenlens.load(theirs)
+    assert repr(back) == "PCA(n_components=2, standardize=True, whiten=True)"
+    expected = PCA(2, standardize=True, whiten=True).fit(csv)
+    assert np.array_equal(back.transform(csv), expected.transform(csv))
+    assert list(back.feature_names_in_) == list("abcdef")
+    run("fit", "lsa", csv, "--components", "2", "--weighting", "none", "-o", theirs)
+    assert np.array_equal(eigenlens.load(theirs).transform(csv), TruncatedSVD(2).fit_transform(csv))

@@ -1,0 +1,187 @@
+"""Storing, copying, showing and checking fitted models."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import eigenlens
+from eigenlens import PCA, IncrementalPCA, Moments, TruncatedSVD, choose_n_components, load, verify
+
+FITTED = [
+    PCA(2),
+    PCA(3, whiten=True, standardize=True, random_state=5),
+    PCA(0.9),
+    IncrementalPCA(2),
+    TruncatedSVD(2),
+]
+ARRAYS = ["components_", "singular_values_", "explained_variance_", "explained_variance_ratio_"]
+
+
+@pytest.mark.parametrize("model", FITTED, ids=repr)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_model_goes_to_a_file_and_back(model, dtype, spread, tmp_path):
+    X = spread.astype(dtype)
+    fitted = copy.deepcopy(model).fit(X)
+    path = tmp_path / "model.safetensors"
+    fitted.save(path)
+    back = load(path)
+    assert repr(back) == repr(fitted)
+    assert type(back) is type(fitted)
+    assert np.array_equal(back.transform(X), fitted.transform(X))
+    for name in (*ARRAYS, "mean_", "noise_variance_", "var_", "n_samples_", "n_components_"):
+        if hasattr(fitted, name):
+            assert np.array_equal(getattr(back, name), getattr(fitted, name)), name
+            kinds = np.asarray(getattr(back, name)).dtype, np.asarray(getattr(fitted, name)).dtype
+            assert kinds[0] == kinds[1], name
+    assert str(back.certificate_) == str(fitted.certificate_)
+    assert back.plan_ == fitted.plan_
+
+
+@pytest.mark.parametrize("model", FITTED, ids=repr)
+def test_a_model_is_pickled_through_its_checked_bytes(model, spread):
+    fitted = copy.deepcopy(model).fit(spread)
+    stored = pickle.dumps(fitted)
+    back = pickle.loads(stored)
+    assert np.array_equal(back.transform(spread), fitted.transform(spread))
+    assert np.array_equal(back.components_, fitted.components_)
+    # The bytes are those of the model file, and a damaged one is refused.
+    bytes_ = fitted._model.to_bytes()
+    assert bytes_ in stored
+    damaged = bytearray(bytes_)
+    damaged[-3] ^= 1
+    with pytest.raises(ValueError):
+        eigenlens._core.Model.from_bytes(bytes(damaged))
+
+
+def test_batches_go_on_after_pickling(spread):
+    model = IncrementalPCA(2).partial_fit(spread[:100])
+    model = pickle.loads(pickle.dumps(model)).partial_fit(spread[100:])
+    np.testing.assert_allclose(model.components_, PCA(2).fit(spread).components_, atol=1e-12)
+
+
+def test_batches_follow_a_fit(spread, tmp_path):
+    expected = PCA(2).fit(spread).components_
+    model = IncrementalPCA(2).fit(spread[:150]).partial_fit(spread[150:])
+    np.testing.assert_allclose(model.components_, expected, atol=1e-12)
+    np.testing.assert_allclose(model.var_, spread.var(axis=0))
+    model.save(tmp_path / "model.safetensors")
+    with pytest.raises(ValueError, match="partial_fit from the first"):
+        load(tmp_path / "model.safetensors").partial_fit(spread)
+
+
+def test_a_damaged_file_is_refused(spread, tmp_path):
+    path = tmp_path / "model.safetensors"
+    PCA(2).fit(spread).save(path)
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match="model.safetensors"):
+        load(path)
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "nowhere.safetensors")
+
+
+@pytest.mark.parametrize("model", FITTED, ids=repr)
+def test_a_notebook_shows_shares_picture_and_certificate(model, spread):
+    fitted = copy.deepcopy(model).fit(spread)
+    html = fitted._repr_html_()
+    for part in ("<svg", "residual", "components", "route", type(model).__name__):
+        assert part in html
+    assert "<svg" not in copy.deepcopy(model)._repr_html_()
+
+
+def test_names_cannot_write_html(spread):
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame(spread, columns=["<b>x</b>", *"bcdef"])
+    html = PCA(2).fit(table)._repr_html_()
+    assert "<b>x</b>" not in html
+
+
+def test_moments_of_parts_are_those_of_the_whole(spread):
+    parts = [Moments(part) for part in np.array_split(spread, 5)]
+    whole = Moments()
+    for part in reversed(parts):
+        whole.merge(Moments.from_bytes(part.to_bytes()))
+    assert whole.n_samples == 200
+    np.testing.assert_allclose(whole.mean, spread.mean(axis=0))
+    np.testing.assert_allclose(whole.covariance, np.cov(spread.T), rtol=1e-12)
+    whole.subtract(parts[0])
+    np.testing.assert_allclose(whole.covariance, np.cov(spread[40:].T), rtol=1e-10)
+    pca = PCA(2).fit(pickle.loads(pickle.dumps(whole)))
+    np.testing.assert_allclose(pca.components_, PCA(2).fit(spread[40:]).components_, atol=1e-12)
+    np.testing.assert_allclose(pca.transform(spread), PCA(2).fit(spread[40:]).transform(spread))
+    one_by_one = Moments()
+    for row in spread:
+        one_by_one.update(row[None])
+    np.testing.assert_allclose(one_by_one.covariance, np.cov(spread.T), rtol=1e-12)
+    with pytest.raises(ValueError, match="no samples"):
+        _ = Moments().mean
+    with pytest.raises(ValueError, match="bytes"):
+        Moments.from_bytes(b"nonsense")
+    with pytest.raises(ValueError, match="features"):
+        Moments(spread).merge(Moments(spread[:, :2]))
+
+
+def test_rules_say_how_many_and_why():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3)) @ rng.normal(size=(3, 10)) * 4 + rng.normal(size=(400, 10))
+    choices = choose_n_components(X)
+    assert set(choices) == set(eigenlens._core.rule_names())
+    for rule in ("minka", "bic", "parallel-analysis", "gavish-donoho", "cross-validation"):
+        assert choices[rule].n_components == 3, rule
+    assert choices["kaiser"].n_components is None
+    assert "standard" in choices["kaiser"].reason
+    assert choose_n_components(X, standardize=True)["kaiser"].n_components is not None
+    assert PCA("parallel-analysis").fit(X).n_components_ == 3
+    with pytest.raises(ValueError, match="`luck` is not known"):
+        choose_n_components(X, rules=["luck"])
+
+
+def test_verify_finds_what_is_wrong(spread):
+    pca = PCA(3).fit(spread)
+    assert verify(pca, spread)
+    assert not verify(pca, 1.001 * spread)
+    weights = np.arange(200) % 3
+    assert verify(PCA(2).fit(spread, sample_weight=weights), spread, sample_weight=weights)
+    assert not verify(PCA(2).fit(spread, sample_weight=weights), spread)
+
+
+def test_verify_takes_a_model_of_scikit_learn(spread):
+    decomposition = pytest.importorskip("sklearn.decomposition")
+    assert verify(decomposition.PCA(3).fit(spread), spread)
+    assert verify(decomposition.PCA(3, whiten=True, svd_solver="full").fit(spread), spread)
+    assert not verify(decomposition.PCA(3).fit(spread), spread[:-1])
+    # scikit-learn's default loses all digits here, and nobody says so.
+    rng = np.random.default_rng(0)
+    coordinates = (5e6 + 10 * rng.normal(size=(5000, 3))).astype(np.float32)
+    assert not verify(decomposition.PCA(2).fit(coordinates), coordinates)
+    assert verify(PCA(2).fit(coordinates), coordinates)
+
+
+def test_a_tolerance_that_is_not_met_is_a_warning():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 60))
+    with pytest.warns(eigenlens.ConvergenceWarning, match="residual"):
+        PCA(5, svd_solver="covariance_eigh", tol=1e-17).fit(X)
+    randomized = PCA(5, svd_solver="randomized", iterated_power=1).fit(X)
+    assert randomized.certificate_.relative_residual > 1e-6
+    assert any("residual" in words for words in randomized.warnings_)
+
+
+def test_threads_do_not_change_a_bit(spread):
+    one = PCA(3, n_jobs=1).fit(spread)
+    two = PCA(3, n_jobs=2).fit(spread)
+    assert np.array_equal(one.components_, two.components_)
+
+
+def test_set_output(spread):
+    for library, names in (("pandas", ["pca0", "pca1"]), ("polars", ["pca0", "pca1"])):
+        pytest.importorskip(library)
+        pca = PCA(2).set_output(transform=library)
+        for shown in (pca.fit_transform(spread), pca.transform(spread)):
+            assert list(shown.columns) == names
+            assert np.array_equal(np.asarray(shown), PCA(2).fit(spread).transform(spread))

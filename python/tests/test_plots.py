@@ -1,0 +1,51 @@
+"""Pictures return axes with what was asked for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+
+from eigenlens import PCA, plots
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    plt.close("all")
+
+
+def test_scree(spread):
+    pca = PCA().fit(spread)
+    ax = plots.scree(pca)
+    heights = [bar.get_height() for bar in ax.patches]
+    np.testing.assert_allclose(heights, pca.explained_variance_)
+
+
+def test_scores_and_groups(spread):
+    pca = PCA(3).fit(spread)
+    figure, given = plt.subplots()
+    ax = plots.scores(pca, spread, components=(0, 2), groups=np.arange(200) % 2, ax=given)
+    assert ax is given
+    assert [len(points.get_offsets()) for points in ax.collections] == [100, 100]
+    assert ax.get_ylabel().startswith("PC3")
+    with pytest.raises(ValueError, match="there are 3"):
+        plots.scores(pca, spread, components=(0, 3))
+
+
+def test_loadings_name_the_largest_first(spread):
+    ax = plots.loadings(PCA(2).fit(spread), component=0, most=4)
+    widths = np.abs([bar.get_width() for bar in ax.patches])
+    assert len(widths) == 4 and (np.diff(widths) >= 0).all()
+
+
+def test_biplot_and_circle(spread):
+    pca = PCA(2).fit(spread)
+    assert len(plots.biplot(pca, spread, most=3).texts) == 6
+    ax = plots.correlation_circle(pca, spread)
+    ends = np.array([text.xy for text in ax.texts if text.get_text()])
+    assert (np.hypot(*ends.T) <= 1 + 1e-9).all()
