@@ -22,10 +22,7 @@ pub fn test() -> Result<(), String> {
             self::environment(&target.join(format!("python-{environment}")), &requirements)?;
         install(&python, &wheel)?;
         // From the package's folder the tests are found; the wheel is what they import.
-        let mut tests = vec!["-m", "pytest", "--doctest-modules", "--pyargs", "eigenlens", "tests"];
-        if environment == "bare" {
-            tests.push("--ignore-glob=*/plots.py"); // its example draws with Matplotlib
-        }
+        let tests = ["-m", "pytest", "--doctest-modules", "--pyargs", "eigenlens", "tests"];
         let program = release.join(format!("eigenlens{}", std::env::consts::EXE_SUFFIX));
         let mut command = Command::new(python);
         command.args(tests).env("EIGENLENS_PROGRAM", program).current_dir(&package);
