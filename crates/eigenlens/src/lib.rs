@@ -17,6 +17,7 @@
 //! | --- | --- | --- | --- |
 //! | [`Pca`] | the standardised data, or their Gram matrix on the short side | largest | [`PcaModel`] |
 //! | [`Lsa`] | the same, not centred | largest | [`PcaModel`] |
+//! | [`Ppca`] | the same, with σ² from the trace; expectation maximisation for data with holes | largest | [`PpcaModel`] |
 //!
 //! Data come as a [`Dataset`]: dense ([`ndarray`]), sparse ([`Csr`]) or streamed ([`Rows`]). The
 //! library opens no files, prints nothing and draws no unseeded random numbers.
@@ -25,6 +26,7 @@ mod data;
 mod error;
 mod linalg;
 mod methods;
+mod missing;
 pub mod model;
 mod operator;
 mod scalar;
@@ -33,12 +35,14 @@ pub mod solve;
 mod wishes;
 
 pub use data::{
-    Csr, Dataset, Missing, Moments, RowReader, Rows, SampleWeights, TermWeighting, TermWeights,
+    Csr, Dataset, Holes, Missing, Moments, Resolved, RowReader, Rows, SampleWeights, TermWeighting,
+    TermWeights, Treatment,
 };
 pub use error::{Error, ErrorKind, Hint, Result, Warning};
-pub use methods::{Lsa, Pca};
+pub use methods::{Algorithm, Lsa, Pca, Ppca};
+pub use missing::Progress;
 pub use model::parts::{Parts, Value};
-pub use model::{GramPca, PcaModel, Verification};
+pub use model::{GramPca, PcaModel, PpcaModel, Verification};
 pub use operator::{Deflated, Operator, SparseSymmetric, SymmetricMatrix};
 pub use scalar::Scalar;
 pub use solve::{Certificate, Plan, Route};

@@ -6,8 +6,10 @@ pub mod gaussian;
 mod gram;
 pub mod limits;
 mod linear_map;
+pub mod observed;
 pub mod parts;
 mod pca;
+pub mod ppca;
 pub mod rotation;
 pub mod supplementary;
 mod verify;
@@ -15,6 +17,7 @@ mod verify;
 pub use ellipse::{Ellipse, normal_ellipse};
 pub use gram::GramPca;
 pub use pca::{ModelSpectrum, PcaModel};
+pub use ppca::PpcaModel;
 pub use verify::Verification;
 
 pub(crate) use linear_map::LinearMap;

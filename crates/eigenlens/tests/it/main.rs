@@ -8,6 +8,7 @@ mod layers;
 mod no_panic;
 mod numacc;
 mod parts;
+mod ppca;
 mod solvers;
 mod support;
 mod torture;

@@ -6,6 +6,7 @@
 
 mod pca;
 mod records;
+mod treatment;
 mod value;
 mod warnings;
 

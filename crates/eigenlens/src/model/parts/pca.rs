@@ -1,6 +1,6 @@
 //! A linear model taken apart and put together.
 
-use super::{Array, Numbers, Parts, Value, records, warnings, wrong};
+use super::{Array, Numbers, Parts, Value, records, treatment, warnings, wrong};
 use crate::data::Standardization;
 use crate::error::Result;
 use crate::model::{LinearMap, PcaModel, PcaParts};
@@ -48,6 +48,7 @@ impl PcaModel {
         }
         records::put(&mut parts, &all.certificate, &all.convergence, &all.plan);
         warnings::put(&mut parts, &all.warnings);
+        treatment::put(&mut parts, all.missing.as_ref());
         let names = all.feature_names.as_ref().map(Value::list);
         parts.description.extend(
             [
@@ -114,6 +115,7 @@ impl PcaModel {
             plan: records::plan(parts)?,
             tolerance,
             warnings: warnings::read(parts)?,
+            missing: treatment::read(parts)?,
         }))
     }
 }
