@@ -24,7 +24,8 @@ pub enum Error {
     #[error("the data have no columns")]
     NoColumns,
     /// An entry is missing (NaN) and the policy is to refuse. Drop the row or the column, or choose
-    /// another [`Missing`](crate::Missing) policy.
+    /// another [`Missing`](crate::Missing) policy; [`Dataset::holes`](crate::Dataset::holes) says where they
+    /// all are.
     #[error("row {row}, column {} is missing (NaN)", column_label(*column, name))]
     MissingValue {
         /// Row, counted from 0.
@@ -33,22 +34,6 @@ pub enum Error {
         column: usize,
         /// The column's name, when the data have names.
         name: Option<String>,
-    },
-    /// Entries are missing (NaN) and the policy is to refuse. Choose another
-    /// [`Missing`](crate::Missing) policy, or mend the data.
-    #[error(
-        "row {row}, column {} is missing (NaN); {holes}; a policy would go on: drop-rows, drop-columns, mean or em",
-        column_label(*column, name)
-    )]
-    Holes {
-        /// Row of the first one found, counted from 0.
-        row: usize,
-        /// Its column, counted from 0.
-        column: usize,
-        /// The column's name, when the data have names.
-        name: Option<String>,
-        /// Where they all are, in words.
-        holes: String,
     },
     /// Too many entries are missing. Allow it with
     /// [`Dataset::with_most_missing`](crate::Dataset::with_most_missing), if that is meant.
@@ -293,7 +278,7 @@ impl Error {
             }
             Error::MissingValue { row, .. } => Some(Hint::DropRow(*row)),
             Error::Infinite { row, .. } => Some(Hint::DropRow(*row)),
-            Error::Holes { .. } | Error::NothingLeft { .. } => set("missing", "em".into()),
+            Error::NothingLeft { .. } => set("missing", "em".into()),
             Error::TooManyHoles { rate, .. } => {
                 set("most_missing", format!("{:.3}", (1000.0 * rate).ceil() / 1000.0))
             }

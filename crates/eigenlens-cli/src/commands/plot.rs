@@ -24,6 +24,14 @@ pub fn run(asked: &Plot, common: &Common, talk: &Talk) -> Result<(), Failure> {
     let output = PictureOutput::create(&path, &inputs)?;
     let stored = read_model(&asked.model, common.threads)?;
     let axes = axes(asked, &stored)?;
+    if kind == PlotKind::Imputation {
+        if asked.data.is_empty() {
+            return Err(need_table(asked, kind));
+        }
+        let picture =
+            pictures::imputation_picture(&asked.data, &stored, &asked.reading, common, talk)?;
+        return output.write(&picture.draw()?, talk);
+    }
     let samples = if asked.data.is_empty() {
         None
     } else {
@@ -40,24 +48,25 @@ fn draw(
     samples: Option<&Samples>,
     axes: [usize; 2],
 ) -> Result<Picture, Failure> {
-    let model = &stored.model;
-    let need = || {
-        samples.ok_or_else(|| {
-            Failure::usage(
-                format!("a picture of samples (`--kind {}`) needs the table", word(kind)),
-                format!("use `eigenlens plot {} DATA`", asked.model.display()),
-            )
-        })
-    };
+    let model = &*stored.model;
+    let need = || samples.ok_or_else(|| need_table(asked, kind));
     Ok(match kind {
-        PlotKind::Scree => scree(model, "").draw()?,
-        PlotKind::Loadings => pictures::loadings(model).draw()?,
-        PlotKind::HeatMap => pictures::heat_map(model).draw()?,
+        PlotKind::Scree => match scree(model, &model.summary(), "") {
+            Some(scree) => scree.draw()?,
+            None => return Err(pictures::no_picture(model, "scree")),
+        },
+        PlotKind::Loadings => pictures::loadings(model)?.draw()?,
+        PlotKind::HeatMap => pictures::heat_map(model)?.draw()?,
         PlotKind::Circle => pictures::circle(model, axes)?.draw()?,
+        PlotKind::Posterior => need()?.posterior_picture(stored, axes)?.draw()?,
+        PlotKind::Imputation => return Err(need_table(asked, kind)),
         PlotKind::Scores => need()?.scores_picture(stored, axes)?.draw()?,
         PlotKind::Biplot => need()?.biplot(stored, axes)?.draw()?,
         PlotKind::Monitoring => match need()?.monitoring(model) {
             Some(picture) => picture.draw()?,
+            None if model.as_pca().is_none() => {
+                return Err(pictures::no_picture(model, "monitoring"));
+            }
             None => {
                 return Err(Failure::Check(
                     "T² and Q are not defined for this model: its number of samples is not known"
@@ -66,7 +75,10 @@ fn draw(
             }
         },
         PlotKind::Images => match images::shape(stored, asked.image_size)? {
-            Some(shape) => images::grid(model, shape, samples.map(|s| &s.first))?.draw()?,
+            Some(shape) => match model.as_pca() {
+                Some(pca) => images::grid(pca, shape, samples.map(|s| &s.first))?.draw()?,
+                None => return Err(pictures::no_picture(model, "images")),
+            },
             None => {
                 return Err(Failure::usage(
                     "it is not known how large the images are",
@@ -77,9 +89,19 @@ fn draw(
     })
 }
 
+fn need_table(asked: &Plot, kind: PlotKind) -> Failure {
+    Failure::usage(
+        format!("a picture of samples (`--kind {}`) needs the table", word(kind)),
+        format!("use `eigenlens plot {} DATA`", asked.model.display()),
+    )
+}
+
 /// Options that a picture would ignore are refused.
 fn check(asked: &Plot, kind: PlotKind) -> Result<(), Failure> {
-    let of_samples = matches!(kind, PlotKind::Scores | PlotKind::Biplot | PlotKind::Monitoring);
+    let of_samples = matches!(
+        kind,
+        PlotKind::Scores | PlotKind::Biplot | PlotKind::Monitoring | PlotKind::Posterior
+    );
     let refuse = |option: &str| {
         Err(Failure::usage(
             format!("`{option}` does not fit `--kind {}`", word(kind)),

@@ -9,7 +9,7 @@ use crate::error::{Error, Hint, Result, Warning};
 use crate::linalg::dense::{power_of_two, thin_svd};
 use crate::linalg::{pool, random};
 use crate::missing::{
-    Em, Estimate, Latent, Observer, Part, expected_covariance_times, fit, memory,
+    Em, Estimate, Latent, Observer, Part, expected_covariance_times, fit, log_likelihood, memory,
 };
 use crate::model::ppca::EmRecord;
 use crate::model::{LinearMap, PcaModel, PcaParts};
@@ -35,8 +35,8 @@ pub(super) struct EmFit {
     pub body: PcaModel,
     /// σ² in units of 2^(2·exponent).
     pub noise: f64,
-    /// Of the observed entries, in the units of the data.
-    pub log_likelihood: f64,
+    /// Of the observed entries, in the units of the data; `None` without any variance.
+    pub log_likelihood: Option<f64>,
     pub record: EmRecord,
     /// α of the components kept.
     pub relevance: Option<Vec<f64>>,
@@ -226,7 +226,10 @@ impl Fit {
         let k = if wish.bayesian { strengths.len().max(1) } else { k };
         // The prior may leave nothing: one null component stands for it.
         let useful = strengths.len().min(k);
-        let noise = part.noise;
+        // Data without any spread have no noise either.
+        let flat = surveyed.mean_variance() == 0.0;
+        let noise = if flat { 0.0 } else { part.noise };
+        let strengths = if flat { vec![0.0; strengths.len()] } else { strengths };
         let mut ml: Vec<f64> = strengths.iter().map(|s| s + noise).collect();
         if components.nrows() < k {
             let rest = Array2::zeros((k - components.nrows(), d));
@@ -277,7 +280,7 @@ impl Fit {
             let names = by.constant.iter().map(|&f| data.column_name(f)).collect();
             warnings.push(Warning::ConstantColumns { columns: by.constant.clone(), names });
         }
-        if surveyed.mean_variance() == 0.0 {
+        if flat {
             warnings.push(Warning::NoVariance);
         } else if noise <= em.floor {
             warnings.push(Warning::NoiseVanishes { share: NOISE_FLOOR });
@@ -289,6 +292,15 @@ impl Fit {
                 tolerance: em.tolerance,
             });
         }
+        // With a prior the iteration climbs a bound of the evidence, not the likelihood.
+        let likelihood = if flat {
+            f64::NAN
+        } else if wish.bayesian {
+            let (w, mean) = (latent.w.clone(), part.mean.clone());
+            log_likelihood(prepared, by, Part { w, mean, noise, share: 1.0, prior: None })?
+        } else {
+            estimate.log_likelihood()
+        };
         let bessel = n / (n - 1.0);
         let column = |f: usize| {
             let along: f64 = latent.w.row(f).iter().map(|w| w * w).sum();
@@ -299,7 +311,7 @@ impl Fit {
             method: self.method,
             map: LinearMap {
                 by: shifted(by, &part.mean),
-                useful: k,
+                useful: ml.iter().filter(|v| **v > 0.0).count(),
                 components,
                 threads: self.options.threads,
             },
@@ -327,7 +339,7 @@ impl Fit {
         Ok(EmFit {
             body,
             noise,
-            log_likelihood: estimate.log_likelihood() + surveyed.jacobian(),
+            log_likelihood: (!flat).then(|| likelihood + surveyed.jacobian()),
             record: EmRecord {
                 trace: estimate.trace.clone(),
                 iterations: estimate.iterations,

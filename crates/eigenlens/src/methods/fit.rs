@@ -61,9 +61,7 @@ impl Fit {
         want_scores: bool,
     ) -> Result<(PcaModel, Array2<T>)> {
         match data.missing() {
-            Missing::Error => {
-                self.run_whole(data, want_scores).map_err(|e| where_holes_are(e, data))
-            }
+            Missing::Error => self.run_whole(data, want_scores),
             Missing::Em => {
                 let found =
                     self.run_em(data, &EmWish::default(), &mut |_| ControlFlow::Continue(()))?;
@@ -365,15 +363,6 @@ impl Fit {
         let limit = n.max(columns.rows).min(d);
         self.check_k(limit, n, d)?;
         Ok(limit)
-    }
-}
-
-/// Says where all holes are, in place of the one that was met first.
-pub(super) fn where_holes_are<T: Scalar>(error: Error, data: &Dataset<T>) -> Error {
-    let Error::MissingValue { row, column, name } = error else { return error };
-    match data.holes() {
-        Ok(holes) => Error::Holes { row, column, name, holes: holes.to_string() },
-        Err(_) => Error::MissingValue { row, column, name },
     }
 }
 

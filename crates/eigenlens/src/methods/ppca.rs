@@ -153,9 +153,7 @@ impl Ppca {
 pub(super) fn refuse_holes<T: Scalar>(data: &Dataset<T>) -> Result<()> {
     match data.first_hole()? {
         None => Ok(()),
-        Some((row, column)) => {
-            Err(super::fit::where_holes_are(data.bad_entry(row, column, f64::NAN), data))
-        }
+        Some((row, column)) => Err(data.bad_entry(row, column, f64::NAN)),
     }
 }
 
@@ -163,7 +161,7 @@ pub(super) fn iterated(found: super::em::EmFit) -> PpcaModel {
     PpcaModel {
         body: found.body,
         noise: found.noise,
-        log_likelihood: Some(found.log_likelihood),
+        log_likelihood: found.log_likelihood,
         em: Some(found.record),
         relevance: found.relevance,
     }

@@ -24,8 +24,6 @@ pub(crate) struct Conditional {
     pub covariance: Vec<f64>,
     /// `ln det C_oo`; `None` where the observed entries span no volume.
     pub log_determinant: Option<f64>,
-    /// Latent directions that the observed entries say nothing about.
-    pub undetermined: usize,
 }
 
 impl Latent {
@@ -83,7 +81,7 @@ impl Latent {
             // det C = σ^{2(m − k)} det M.
             let log_determinant = (observed as f64 - k as f64) * noise.ln() + determinant;
             let log_determinant = Some(log_determinant);
-            return Ok(Conditional { k, gain, covariance, log_determinant, undetermined: 0 });
+            return Ok(Conditional { k, gain, covariance, log_determinant });
         }
         // Without noise: by eigenvectors, with nothing inverted that is zero.
         let full = Array2::from_shape_fn((k, k), |(i, j)| {
@@ -95,10 +93,8 @@ impl Latent {
         let floor = 1e-13 * largest;
         let mut gain = vec![0.0; packed_len(k)];
         let mut covariance = vec![0.0; packed_len(k)];
-        let mut undetermined = 0;
         for (value, v) in values.iter().zip(vectors.columns()) {
             let known = *value > floor && *value > 0.0;
-            undetermined += usize::from(!known);
             let g = if known { 1.0 / (value + noise) } else { 0.0 };
             let c = if known { noise / (value + noise) } else { 1.0 };
             for i in 0..k {
@@ -108,7 +104,7 @@ impl Latent {
                 }
             }
         }
-        Ok(Conditional { k, gain, covariance, log_determinant: None, undetermined })
+        Ok(Conditional { k, gain, covariance, log_determinant: None })
     }
 }
 

@@ -22,10 +22,22 @@ pub(crate) use chunk::{Chunk, Group, map_chunks};
 pub(crate) use conditional::Latent;
 pub use em::Progress;
 pub(crate) use em::{Em, Estimate, Observer, fit, fit_mixture};
+pub(crate) use expectation::responsibilities;
 pub(crate) use maximization::Part;
 pub(crate) use residuals::expected_covariance_times;
 
+use crate::data::{Prepared, Standardization};
+use crate::error::Result;
 use crate::scalar::Scalar;
+
+/// The log-likelihood of the observed entries under one Gaussian, in standardised units.
+pub(crate) fn log_likelihood<T: Scalar>(
+    prepared: &Prepared<T>,
+    by: &Standardization,
+    part: Part,
+) -> Result<f64> {
+    Ok(expectation::expect(prepared, by, &[part])?.log_likelihood)
+}
 
 /// Bytes allocated at the peak by an iteration with k latent dimensions.
 pub(crate) fn memory<T: Scalar>(d: usize, k: usize, parts: usize) -> u64 {

@@ -39,7 +39,8 @@ pub(crate) fn expected_covariance_times<T: Scalar>(
             Ok(())
         },
     )?;
-    Ok(total / weight)
+    // Without any observed entry there is nothing to measure.
+    Ok(if weight > 0.0 { total / weight } else { total })
 }
 
 fn add(

@@ -17,6 +17,7 @@ use ndarray::{Array1, Array2, ArrayView2};
 use std::ops::Range;
 
 /// Everything a fit found out, in units of 2^exponent of the standardised data.
+#[derive(Debug)]
 pub(crate) struct PcaParts {
     /// The method that made the model.
     pub method: &'static str,
@@ -43,6 +44,7 @@ pub(crate) struct PcaParts {
 }
 
 /// A fitted PCA or LSA. See [`Pca`](crate::Pca) for how to make one.
+#[derive(Debug)]
 pub struct PcaModel {
     parts: PcaParts,
     explained_variance: Vec<f64>,
@@ -82,7 +84,7 @@ impl PcaModel {
     /// The same model, transforming with this many threads (`None`: one for each core). The answer
     /// does not depend on it.
     pub fn with_threads(mut self, threads: Option<usize>) -> Self {
-        self.parts.map.threads = threads;
+        self.use_threads(threads);
         self
     }
 
@@ -93,6 +95,10 @@ impl PcaModel {
 
     pub(crate) fn set_missing(&mut self, treatment: Option<Treatment>) {
         self.parts.missing = treatment;
+    }
+
+    pub(super) fn use_threads(&mut self, threads: Option<usize>) {
+        self.parts.map.threads = threads;
     }
 
     pub(crate) fn add_warning(&mut self, warning: Warning) {

@@ -1,10 +1,12 @@
 //! Everything the library promises, tested from outside.
 
 mod bad_input;
+mod conformance;
 mod determinism;
 mod golden;
 mod identities;
 mod layers;
+mod missing;
 mod no_panic;
 mod numacc;
 mod parts;

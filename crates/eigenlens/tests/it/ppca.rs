@@ -416,3 +416,46 @@ fn holes_are_integrated_out() {
         assert_close("λ", *a, b * n / (n - 1.0), 1e-12 * a);
     }
 }
+
+/// The numbers of a table with a header, without its first columns.
+fn golden(text: &str, skip: usize) -> Array2<f64> {
+    let rows: Vec<Vec<f64>> = text
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').filter_map(|v| v.parse().ok()).skip(skip).collect())
+        .collect();
+    let d = rows[0].len();
+    Array2::from_shape_vec((rows.len(), d), rows.concat()).unwrap()
+}
+
+#[test]
+fn iris_and_usarrests_have_the_likelihood_of_a_dense_implementation() {
+    let iris = golden(include_str!("../../../../golden/iris/data.csv"), 0);
+    let arrests = golden(include_str!("../../../../golden/usarrests/data.csv"), 0);
+    for x in [&iris, &arrests] {
+        assert_eq!(x.ncols(), 4);
+        let data = Dataset::from(x);
+        let (_, mean) = moments(x);
+        for k in 1..=3 {
+            let (c, noise) = closed_form(x, k);
+            let naive: f64 = x.rows().into_iter().map(|r| log_density(r, &mean, &c)).sum();
+            for algorithm in [Algorithm::Auto, Algorithm::Em] {
+                let ppca = Ppca::new(k).algorithm(algorithm).options(tight());
+                let model = ppca.fit(&data).unwrap();
+                let found = model.training_log_likelihood().unwrap();
+                assert_close("ln L", found, naive, 1e-7 * naive.abs());
+                assert_close("σ²", model.noise_variance(), noise, 1e-6 * noise);
+            }
+        }
+    }
+    // The four published eigenvalues of iris give the likelihood of k = 2 by hand: divisor n.
+    let published = [4.22824171, 0.24267075, 0.0782095, 0.02383509];
+    let l: Vec<f64> = published.iter().map(|v| v * 149.0 / 150.0).collect();
+    let noise = (l[2] + l[3]) / 2.0;
+    let model = Ppca::new(2).fit(&Dataset::from(&iris)).unwrap();
+    assert_close("σ²", model.noise_variance(), noise, 1e-7);
+    let by_hand =
+        -75.0 * (4.0 * std::f64::consts::TAU.ln() + l[0].ln() + l[1].ln() + 2.0 * noise.ln() + 4.0);
+    let found = model.training_log_likelihood().unwrap();
+    assert_close("ln L", found, by_hand, 1e-3);
+}

@@ -32,17 +32,8 @@ impl PcaModel {
         let mut parts = Parts::new(all.method);
         parts.put_matrix("components", &all.map.components);
         parts.put("values", &all.values);
-        parts.put("mean", &by.mean);
-        parts.put("mean_low", &by.low);
-        parts.put("weight", &by.weight);
         parts.put("column_variances", &all.column_variances);
-        parts.put_whole("constant_columns", by.constant.iter().map(|&f| f as i64));
-        if let Some(scale) = &by.scale {
-            parts.put("scale", scale);
-        }
-        if let Some(exponents) = &by.column_exponents {
-            parts.put_whole("column_exponents", exponents.iter().map(|&e| i64::from(e)));
-        }
+        put_standardization(&mut parts, by);
         if let Some(spectrum) = &all.spectrum {
             parts.put("spectrum", spectrum);
         }
@@ -52,7 +43,6 @@ impl PcaModel {
         let names = all.feature_names.as_ref().map(Value::list);
         parts.description.extend(
             [
-                ("exponent", Value::Integer(i64::from(by.exponent))),
                 ("n_useful_components", all.map.useful.into()),
                 ("total", all.total.into()),
                 ("next_value", all.next_value.into()),
@@ -70,8 +60,18 @@ impl PcaModel {
     /// Puts a model together from its parts, which may come from anywhere: names, shapes,
     /// finiteness, order, signs and orthonormality are checked first.
     pub fn from_parts(parts: &Parts) -> Result<PcaModel> {
-        parts.check_origin()?;
-        parts.check_names(&[&ARRAYS[..], &records::ARRAYS[..]].concat())?;
+        PcaModel::body_from_parts(parts, &["pca", "lsa"], &[])
+    }
+
+    /// The same for a model of other methods whose body is a PCA, with arrays of its own.
+    pub(super) fn body_from_parts(
+        parts: &Parts,
+        methods: &[&'static str],
+        more: &[&str],
+    ) -> Result<PcaModel> {
+        parts.check_version()?;
+        let method = parts.method_of(methods)?;
+        parts.check_names(&[&ARRAYS[..], &records::ARRAYS[..], more].concat())?;
         let entries = parts.entries();
         let components = components(parts)?;
         let (k, d) = components.dim();
@@ -91,7 +91,7 @@ impl PcaModel {
             return entries.must_be("tolerance", "between 0 and 1");
         }
         Ok(PcaModel::assemble(PcaParts {
-            method: known_method(&parts.method),
+            method,
             map: LinearMap {
                 by: standardization(parts, d, center)?,
                 components,
@@ -118,11 +118,6 @@ impl PcaModel {
             missing: treatment::read(parts)?,
         }))
     }
-}
-
-/// The name with a life of its own; it was checked before.
-fn known_method(name: &str) -> &'static str {
-    super::STORED.into_iter().find(|method| *method == name).unwrap_or("pca")
 }
 
 fn components(parts: &Parts) -> Result<Array2<f64>> {
@@ -157,7 +152,26 @@ fn values(parts: &Parts, k: usize, useful: usize) -> Result<Vec<f64>> {
     Ok(values)
 }
 
-fn standardization(parts: &Parts, d: usize, center: bool) -> Result<Standardization> {
+/// The arrays of a standardisation.
+pub(super) const STANDARDIZATION: [&str; 6] =
+    ["mean", "mean_low", "weight", "scale", "column_exponents", "constant_columns"];
+
+/// Writes down what is subtracted and multiplied before anything else.
+pub(super) fn put_standardization(parts: &mut Parts, by: &Standardization) {
+    parts.put("mean", &by.mean);
+    parts.put("mean_low", &by.low);
+    parts.put("weight", &by.weight);
+    parts.put_whole("constant_columns", by.constant.iter().map(|&f| f as i64));
+    if let Some(scale) = &by.scale {
+        parts.put("scale", scale);
+    }
+    if let Some(exponents) = &by.column_exponents {
+        parts.put_whole("column_exponents", exponents.iter().map(|&e| i64::from(e)));
+    }
+    parts.description.insert("exponent".into(), Value::Integer(i64::from(by.exponent)));
+}
+
+pub(super) fn standardization(parts: &Parts, d: usize, center: bool) -> Result<Standardization> {
     let mean = parts.vector("mean", d)?;
     let low = parts.vector("mean_low", d)?;
     if !center && mean.iter().chain(&low).any(|m| *m != 0.0) {
@@ -215,7 +229,7 @@ fn spectrum(parts: &Parts) -> Result<Option<Vec<f64>>> {
     }
 }
 
-fn feature_names(parts: &Parts, d: usize) -> Result<Vec<String>> {
+pub(super) fn feature_names(parts: &Parts, d: usize) -> Result<Vec<String>> {
     let names = parts.entries().texts("feature_names")?;
     if names.len() != d {
         let reason = format!("holds {} names, but there are {d} features", names.len());

@@ -34,17 +34,21 @@ pub(super) fn put(parts: &mut Parts, of: &Certificate, how: &Convergence, plan: 
         ("iterations", how.iterations.into()),
         ("operator_applications", how.operator_applications.into()),
     ]);
+    parts.description.extend([
+        ("certificate".to_string(), certificate),
+        ("convergence".to_string(), convergence),
+    ]);
+    put_plan(parts, plan);
+}
+
+pub(super) fn put_plan(parts: &mut Parts, plan: &Plan) {
     let plan = Value::map([
         ("route", Value::from(plan.route.to_string())),
         ("reason", Value::from(&plan.reason)),
         ("passes", plan.passes.into()),
         ("peak_memory", plan.peak_memory.into()),
     ]);
-    parts.description.extend([
-        ("certificate".to_string(), certificate),
-        ("convergence".to_string(), convergence),
-        ("plan".to_string(), plan),
-    ]);
+    parts.description.insert("plan".into(), plan);
 }
 
 /// The certificate of k components.

@@ -1,21 +1,14 @@
 //! What was done about missing entries, as values and back.
 
-use super::{Parts, Value, wrong};
+use super::{Parts, wrong};
 use crate::data::{Holes, Missing, Treatment};
 use crate::error::Result;
+use crate::model::summary::treatment_value;
 
 pub(super) fn put(parts: &mut Parts, of: Option<&Treatment>) {
     // Models of data without holes are stored as they always were.
     let Some(of) = of else { return };
-    let value = Value::map([
-        ("policy", Value::from(of.policy.name())),
-        ("missing", of.missing.into()),
-        ("entries", of.entries.into()),
-        ("rows_with_holes", of.rows_with_holes.into()),
-        ("empty_rows", of.empty_rows.into()),
-        ("dropped_columns", Value::list(&of.dropped_columns)),
-    ]);
-    parts.description.insert("missing".into(), value);
+    parts.description.insert("missing".into(), treatment_value(of));
 }
 
 pub(super) fn read(parts: &Parts) -> Result<Option<Treatment>> {

@@ -33,7 +33,88 @@ pub struct ImputedEntry {
     pub standard_error: f64,
 }
 
+/// Entries that were hidden from the model, and what it puts in their place.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct HeldOut {
+    /// In the order of the rows.
+    pub entries: Vec<HeldOutEntry>,
+}
+
+/// One hidden entry, in standard deviations of its feature about the mean of the model.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HeldOutEntry {
+    /// What was hidden.
+    pub actual: f64,
+    /// The conditional mean given the rest of the row.
+    pub imputed: f64,
+    /// Its standard error.
+    pub standard_error: f64,
+}
+
+impl HeldOut {
+    /// The root of the mean squared error; 0 without entries.
+    pub fn root_mean_square(&self) -> f64 {
+        let sum: f64 = self.entries.iter().map(|e| (e.actual - e.imputed).powi(2)).sum();
+        (sum / self.entries.len().max(1) as f64).sqrt()
+    }
+
+    /// The share of entries within `z` standard errors.
+    pub fn coverage(&self, z: f64) -> f64 {
+        let inside = |e: &&HeldOutEntry| (e.actual - e.imputed).abs() <= z * e.standard_error;
+        self.entries.iter().filter(inside).count() as f64 / self.entries.len().max(1) as f64
+    }
+}
+
 impl PpcaModel {
+    /// Hides a share of the observed entries at random and imputes them from what is left of their
+    /// rows: how good imputation is on data like these (for training data, a little too good).
+    pub fn held_out<T: Scalar>(&self, data: &Dataset<T>, share: f64, seed: u64) -> Result<HeldOut> {
+        if !(share > 0.0 && share < 1.0) {
+            return Err(Error::Parameter {
+                name: "share",
+                value: share.to_string(),
+                expected: "between 0 and 1, both excluded",
+            });
+        }
+        let d = self.n_features();
+        self.map().check_features(data)?;
+        let prepared = Prepared::unweighted(data, None)?;
+        let (mut rows, mut hidden) = (Vec::new(), Vec::new());
+        prepared.for_each_slab(unit_rows(d), |slab| {
+            let mut scratch = Vec::new();
+            for i in 0..slab.rows {
+                let mut rng = random::stream(seed, 2_000 + (slab.first + i) as u64);
+                for (f, x) in slab.block(i, i + 1, &mut scratch).row(0).iter().enumerate() {
+                    let hide = random::uniform(&mut rng) < share && !x.to_f64().is_nan();
+                    rows.push(if hide { T::from_f64(f64::NAN) } else { *x });
+                    if hide {
+                        hidden.push((slab.first + i, f, x.to_f64()));
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        let x = Array2::from_shape_vec((rows.len() / d, d), rows)
+            .map_err(|e| Error::Internal(e.to_string()))?;
+        let imputed = self.impute(&Dataset::from(&x))?.entries;
+        let deviations: Vec<f64> = self.covariance().diag().iter().map(|v| v.sqrt()).collect();
+        let mean = self.mean();
+        let mut next = imputed.iter();
+        let mut entries = Vec::with_capacity(hidden.len());
+        for (row, f, actual) in hidden {
+            let found = next.find(|e| (e.row, e.column) == (row, f));
+            if let Some(e) = found.filter(|_| deviations[f] > 0.0) {
+                entries.push(HeldOutEntry {
+                    actual: (actual - mean[f]) / deviations[f],
+                    imputed: (e.value - mean[f]) / deviations[f],
+                    standard_error: e.standard_error / deviations[f],
+                });
+            }
+        }
+        Ok(HeldOut { entries })
+    }
+
     /// Fills holes with their conditional mean given the observed entries of their row, with the
     /// standard error of each.
     pub fn impute<T: Scalar>(&self, data: &Dataset<T>) -> Result<Imputation<T>> {

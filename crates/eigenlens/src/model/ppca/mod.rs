@@ -2,9 +2,12 @@
 
 mod imputation;
 mod samples;
+mod summary;
 
-pub use imputation::{Imputation, ImputedEntry};
+pub use imputation::{HeldOut, HeldOutEntry, Imputation, ImputedEntry};
 pub use samples::{Anomalies, Posterior, SampleLikelihood};
+
+pub(crate) use summary::em_value;
 
 use super::{LinearMap, PcaModel};
 use crate::data::{Dataset, Treatment};
@@ -32,6 +35,7 @@ pub struct EmRecord {
 }
 
 /// A fitted probabilistic or Bayesian PCA. See [`Ppca`](crate::Ppca) for how to make one.
+#[derive(Debug)]
 pub struct PpcaModel {
     /// Components and variances (divisor n − 1), the mean, and everything a PCA knows.
     pub(crate) body: PcaModel,
@@ -54,6 +58,10 @@ impl PpcaModel {
     /// diagnostics, certificate.
     pub fn pca(&self) -> &PcaModel {
         &self.body
+    }
+
+    pub(super) fn use_threads(&mut self, threads: Option<usize>) {
+        self.body.use_threads(threads);
     }
 
     /// The same model, working with this many threads (`None`: one for each core). The answer does
