@@ -173,7 +173,7 @@ impl Samples {
         axes: [usize; 2],
     ) -> Result<Scores, Failure> {
         /// More ellipses than these hide each other.
-        const MOST: usize = 300;
+        const MOST: usize = 60;
         let model = &*stored.model;
         let Some(posterior) = &self.posterior else { return Err(no_picture(model, "posterior")) };
         let mut picture = self.scores_picture(stored, axes)?;
@@ -184,6 +184,7 @@ impl Samples {
         let d = model.n_features();
         let all = self.len() <= MOST;
         let shown = (0..self.len()).filter(|&i| all || posterior.observed[i] < d).take(MOST);
+        picture.title = "Posterior means".into();
         picture.ellipses = Vec::new();
         for i in shown {
             let Some(spread) = posterior.covariance(i) else { continue };

@@ -383,7 +383,14 @@ fn tell_choice(model: &dyn Model, asked: &arguments::Fit, wishes: &Wishes, talk:
     } else {
         format!("{wish}, as nothing was said; --components to choose")
     };
-    talk.say(format!("components: {} ({said})", model.n_components()));
+    match model.as_mixture() {
+        Some(mixture) => talk.say(format!(
+            "parts: {} of {} latent dimensions ({said})",
+            mixture.n_parts(),
+            mixture.latent_dimension()
+        )),
+        None => talk.say(format!("components: {} ({said})", model.n_components())),
+    }
     talk.say(format!("plan: {}", model.plan()));
 }
 

@@ -8,7 +8,7 @@ use eigenlens::{Algorithm, NComponents, Plan, Ppca};
 
 pub const ABOUT: About = About {
     name: "ppca",
-    summary: "probabilistic PCA: a density, so holes are filled with an error and outliers get a p-value",
+    summary: "probabilistic PCA: a density that fills holes and finds outliers",
     page: "docs/methods/ppca.md",
     axis: "Z",
     linear: true,

@@ -28,7 +28,7 @@ fn holes_are_explained_and_policies_offered() {
     assert_eq!(ran.code, 65, "{}", ran.err);
     for words in [
         "holes.csv, line 2, column `sepal_width` is missing",
-        "39 of 600 entries missing (6.5 %), in 38 of 150 samples and 2 of 4 features",
+        "39 of 600 entries missing (6.5 %), in 37 of 150 samples and 2 of 4 features",
         "(`sepal_width` 30, `petal_length` 9)",
         "--missing em",
         "drop-rows, drop-columns or mean",
@@ -45,7 +45,7 @@ fn holes_are_explained_and_policies_offered() {
 fn every_policy_is_recorded_and_shown() {
     let sandbox = holes("policies");
     for (policy, words) in [
-        ("drop-rows", "fitted without 38 samples"),
+        ("drop-rows", "fitted without 37 samples"),
         ("drop-columns", "fitted without `sepal_width`, `petal_length`"),
         ("mean", "replaced by the mean"),
         ("em", "integrated out"),
@@ -245,7 +245,7 @@ fn too_many_holes_and_empty_columns_are_refused() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     sandbox.write("e.csv", "a,b,c\n1,NA,3\n2,NA,1\n3,NA,5\n");
     let ran = sandbox.run(&["fit", "pca", "e.csv", "--missing", "mean"]);
-    assert_ne!(ran.code, 0);
+    assert!(ran.err.contains("skipped: b (it has no values)"), "{}", ran.err);
     sandbox.write("r.csv", "a,b,c\n1,2,3\nNA,NA,NA\n2,1,1\n3,5,5\n4,4,2\n");
     let ran = sandbox.run(&["fit", "ppca", "r.csv", "-k", "1", "--missing", "em"]);
     assert_eq!(ran.code, 0, "{}", ran.err);

@@ -20,8 +20,9 @@ pub(crate) fn cholesky(a: &mut [f64], k: usize) -> Option<f64> {
                 sum -= a[row + p] * a[other + p];
             }
             if i == j {
-                // What is left of the pivot must be more than its own rounding.
-                if !(sum > 4.0 * f64::EPSILON * a[row + i]) || !sum.is_finite() {
+                // What is left of the pivot must be more than its own rounding (and no NaN).
+                let sound = sum > 4.0 * f64::EPSILON * a[row + i] && sum.is_finite();
+                if !sound {
                     return None;
                 }
                 log_determinant += sum.ln();

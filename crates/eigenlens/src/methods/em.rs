@@ -307,7 +307,7 @@ impl Fit {
             if by.weight[f] > 0.0 { (along + noise) * bessel } else { 0.0 }
         };
         let excess: f64 = ml.iter().map(|v| v - noise).sum();
-        let body = PcaModel::new(PcaParts {
+        let parts = PcaParts {
             method: self.method,
             map: LinearMap {
                 by: shifted(by, &part.mean),
@@ -335,7 +335,10 @@ impl Fit {
             tolerance: self.em_tolerance(),
             warnings,
             missing: (holes.missing > 0).then(|| Treatment::new(Missing::Em, holes)),
-        });
+        };
+        // The prior pulls W towards 0, away from the maximum of the likelihood: its residual shows by
+        // how much, and is no failure.
+        let body = if wish.bayesian { PcaModel::assemble(parts) } else { PcaModel::new(parts) };
         Ok(EmFit {
             body,
             noise,

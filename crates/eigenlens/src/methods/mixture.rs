@@ -6,7 +6,7 @@ use super::ppca::refuse_holes;
 use crate::data::{Dataset, Missing, Treatment};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::pool;
-use crate::missing::{Em, Progress, fit_mixture, memory};
+use crate::missing::{Em, Progress, fit_mixture, least_samples, memory};
 use crate::model::PpcaMixtureModel;
 use crate::model::ppca::EmRecord;
 use crate::scalar::Scalar;
@@ -99,14 +99,18 @@ impl PpcaMixture {
         self.fit_observed(data, &mut |_| ControlFlow::Continue(()))
     }
 
-    /// Fits mixtures of 1 to `n_parts` parts and keeps the one with the least BIC.
+    /// Fits mixtures of 1 to `n_parts` parts and keeps the one with the least BIC, of those whose parts
+    /// all have at least 5(k + 1) samples.
     pub fn fit_best<T: Scalar>(&self, data: &Dataset<T>) -> Result<PartsCompared> {
         let mut bic = Vec::new();
         let mut best: Option<PpcaMixtureModel> = None;
         for n_parts in 1..=self.n_parts {
             let model = PpcaMixture { n_parts, ..self.clone() }.fit(data)?;
             bic.push((n_parts, model.bic()));
-            if best.as_ref().is_none_or(|b| model.bic() < b.bic()) {
+            let least = model.shares().into_iter().fold(1.0, f64::min) * model.n_samples;
+            // A part on a handful of samples is likely for the wrong reason.
+            let supported = n_parts == 1 || least >= least_samples(self.latent);
+            if supported && best.as_ref().is_none_or(|b| model.bic() < b.bic()) {
                 best = Some(model);
             }
         }

@@ -98,13 +98,11 @@ impl Ppca {
         let iterates = self.algorithm != Algorithm::Auto || data.missing() != Missing::Error;
         if iterates {
             let model = self.fit(data)?;
-            let kept;
-            let resolved = data.missing() == Missing::DropColumns;
-            let scores = if resolved {
-                kept = data.resolve_missing(&self.fit.options)?;
-                model.transform(&kept.dataset())?
-            } else {
-                model.transform(data)?
+            let scores = match data.missing() {
+                Missing::DropColumns => {
+                    model.transform(&data.resolve_missing(&self.fit.options)?.dataset())?
+                }
+                _ => model.transform(data)?,
             };
             return Ok((model, scores));
         }

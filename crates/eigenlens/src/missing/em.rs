@@ -36,6 +36,12 @@ pub struct Progress {
     pub change: f64,
 }
 
+/// The samples that a part of k latent dimensions must have to be taken seriously: five for each
+/// point that spans its plane.
+pub(crate) fn least_samples(k: usize) -> f64 {
+    5.0 * (k as f64 + 1.0)
+}
+
 /// Told of every step; it may stop the iteration.
 pub(crate) type Observer<'o> = dyn FnMut(&Progress) -> ControlFlow<()> + Send + 'o;
 
@@ -51,12 +57,18 @@ pub(crate) struct Estimate {
 }
 
 impl Estimate {
+    /// Whether every part has samples enough for its parameters.
+    pub fn is_supported(&self, n: f64) -> bool {
+        self.parts.iter().all(|p| p.share * n >= least_samples(p.k()))
+    }
+
     pub fn log_likelihood(&self) -> f64 {
         self.trace.last().copied().unwrap_or(f64::NEG_INFINITY)
     }
 }
 
 /// Fits one Gaussian of k latent dimensions, from a start that depends on the seed only.
+#[expect(clippy::too_many_arguments)]
 pub(crate) fn fit<T: Scalar>(
     prepared: &Prepared<T>,
     by: &Standardization,
@@ -67,7 +79,29 @@ pub(crate) fn fit<T: Scalar>(
     seed: u64,
     observer: &mut Observer,
 ) -> Result<Estimate> {
-    iterate(prepared, by, vec![start(variances, k, bayesian, seed)], em, observer)
+    let found = iterate(prepared, by, vec![start(variances, k, bayesian, seed)], em, observer)?;
+    if bayesian { prune(prepared, by, found, em, observer) } else { Ok(found) }
+}
+
+/// Leaves out the weakest direction as long as the bound of the evidence is no lower without it: the
+/// prior switches directions off only slowly.
+fn prune<T: Scalar>(
+    prepared: &Prepared<T>,
+    by: &Standardization,
+    mut found: Estimate,
+    em: &Em,
+    observer: &mut Observer,
+) -> Result<Estimate> {
+    while let Some(less) = found.parts.first().and_then(Part::without_weakest) {
+        let tried = iterate(prepared, by, vec![less], em, observer)?;
+        found.iterations += tried.iterations;
+        if tried.log_likelihood() < found.log_likelihood() {
+            break;
+        }
+        found.trace.push(tried.log_likelihood());
+        (found.parts, found.change, found.converged) = (tried.parts, tried.change, tried.converged);
+    }
+    Ok(found)
 }
 
 /// Fits a mixture of `parts` Gaussians from the best of several starts.
@@ -85,6 +119,7 @@ pub(crate) fn fit_mixture<T: Scalar>(
 ) -> Result<Estimate> {
     const SHORT: usize = 12;
     let rows = sample_rows(prepared, by)?;
+    let n = prepared.counts().map_or(prepared.n_rows().unwrap_or(0) as f64, |c| c.iter().sum());
     let mut quiet = |_: &Progress| ControlFlow::Continue(());
     // One Gaussian for all: its directions and noise are where the parts begin.
     let short = Em { max_iterations: SHORT, ..*em };
@@ -94,13 +129,21 @@ pub(crate) fn fit_mixture<T: Scalar>(
     for attempt in 0..starts.max(1) {
         let begin = mixture_start(&whole.parts, &rows, parts, seed, attempt as u64);
         let found = iterate(prepared, by, begin, &short, &mut quiet)?;
-        if best.as_ref().is_none_or(|b| found.log_likelihood() > b.log_likelihood()) {
+        // A part on a handful of samples is likely for the wrong reason.
+        let better = |b: &Estimate| {
+            let (mine, its) = (found.is_supported(n), b.is_supported(n));
+            (mine && !its) || (mine == its && found.log_likelihood() > b.log_likelihood())
+        };
+        if best.as_ref().is_none_or(better) {
             best = Some(found);
         }
     }
     let begin = best.ok_or_else(|| Error::Internal("no start of a mixture".into()))?;
-    let mut found = iterate(prepared, by, begin.parts, em, observer)?;
+    let mut found = iterate(prepared, by, begin.parts.clone(), em, observer)?;
     found.iterations += begin.iterations;
+    // The same state looked at twice may differ in its last bits.
+    let reached = begin.trace.last().copied().unwrap_or(f64::NEG_INFINITY);
+    found.trace.iter_mut().for_each(|l| *l = l.max(reached));
     found.trace.splice(0..0, begin.trace);
     Ok(found)
 }

@@ -40,6 +40,30 @@ impl Part {
         self.w.nrows()
     }
 
+    /// The same without the column of W that its prior holds smallest; `None` where there is none.
+    pub fn without_weakest(&self) -> Option<Part> {
+        let (d, k) = self.w.dim();
+        let prior = self.prior.as_ref()?;
+        let mut weakest = 0;
+        for j in 1..k {
+            if prior.alpha[j] > prior.alpha[weakest] {
+                weakest = j;
+            }
+        }
+        let kept: Vec<usize> = (0..k).filter(|&j| j != weakest).collect();
+        if kept.len() == k {
+            return None;
+        }
+        let at: Vec<usize> = (0..kept.len())
+            .flat_map(|i| (0..=i).map(move |j| (i, j)))
+            .map(|(i, j)| packed_len(kept[i]) + kept[j])
+            .collect();
+        let spread = Array2::from_shape_fn((d, at.len()), |(f, p)| prior.spread[[f, at[p]]]);
+        let alpha = kept.iter().map(|&j| prior.alpha[j]).collect();
+        let w = Array2::from_shape_fn((d, kept.len()), |(f, j)| self.w[[f, kept[j]]]);
+        Some(Part { w, prior: Some(Prior { alpha, spread }), ..self.clone() })
+    }
+
     /// `E[ŵ_f ŵ_fᵀ]` of every feature with `ŵ = (w, μ)`: d × q, packed and padded to `stride`.
     pub fn outer_products(&self, stride: usize) -> Vec<f64> {
         let (d, k) = self.w.dim();

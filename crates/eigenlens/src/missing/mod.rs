@@ -21,7 +21,7 @@ mod residuals;
 pub(crate) use chunk::{Chunk, Group, map_chunks};
 pub(crate) use conditional::Latent;
 pub use em::Progress;
-pub(crate) use em::{Em, Estimate, Observer, fit, fit_mixture};
+pub(crate) use em::{Em, Estimate, Observer, fit, fit_mixture, least_samples};
 pub(crate) use expectation::responsibilities;
 pub(crate) use maximization::Part;
 pub(crate) use residuals::expected_covariance_times;
@@ -47,5 +47,9 @@ pub(crate) fn memory<T: Scalar>(d: usize, k: usize, parts: usize) -> u64 {
     let side_by_side = expectation::units(d, k, parts) as u64 + 4;
     let buffers =
         32 * (d as u64 + 8) * 8 * (256 + 256) + 32 * 256 * 8 * (k as u64 + 8) * (k as u64 + 8);
-    side_by_side * sums + buffers + unit * d as u64 * size_of::<T>() as u64 + (2 << 20)
+    // Scores of rows with holes: two units of rows with zeros in their holes, and what is found.
+    let element = size_of::<T>() as u64;
+    let scores =
+        2 * unit * (d as u64 * (element + 1) + 3 * (8 * k as u64 + 64)) + unit * 8 * k as u64;
+    side_by_side * sums + buffers + scores + unit * d as u64 * element + (2 << 20)
 }

@@ -57,7 +57,7 @@ impl LinearMap {
         self.check_features(data)?;
         let prepared = Prepared::unweighted(data, None)?;
         pool::run(self.threads, || {
-            prepared.for_each_slab(slab_rows(data.n_features(), 8), |slab| {
+            prepared.for_each_slab(slab_rows(data.n_features(), 2), |slab| {
                 let (whole, holes) = self.fill(data, &slab)?;
                 let mut scores = self.transform(&Dataset::dense(whole.view()), factors)?;
                 for ((row, _), z) in holes.iter().zip(solve(&whole, &holes)?) {
@@ -101,7 +101,7 @@ impl LinearMap {
         let mut all = [Vec::new(), Vec::new(), Vec::new()];
         let mut observed = Vec::new();
         pool::run(self.threads, || {
-            prepared.for_each_slab(slab_rows(d, 8), |slab| {
+            prepared.for_each_slab(slab_rows(d, 2), |slab| {
                 let (whole, holes) = self.fill(data, &slab)?;
                 let kernel = self.transform(&Dataset::dense(whole.view()), &factors)?;
                 let found = self.project_rows(&whole, &holes, variances)?;

@@ -62,7 +62,7 @@ impl PcaModel {
     }
 
     /// The model of these parts, as they are.
-    pub(super) fn assemble(parts: PcaParts) -> Self {
+    pub(crate) fn assemble(parts: PcaParts) -> Self {
         let unit = power_of_two(parts.map.by.exponent);
         PcaModel {
             explained_variance: parts.values.iter().map(|v| v * unit * unit).collect(),
@@ -272,7 +272,8 @@ impl PcaModel {
     pub fn transform<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<T>> {
         if self.takes_holes(data) {
             let k = self.n_components();
-            let (mut rows, mut scores) = (0, Vec::new());
+            let mut rows = 0;
+            let mut scores = Vec::with_capacity(data.n_samples().unwrap_or(0) * k);
             self.transform_blocks(data, &mut |block| {
                 rows += block.nrows();
                 scores.extend(block.iter().copied());

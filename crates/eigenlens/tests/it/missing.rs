@@ -390,10 +390,8 @@ fn bad_holes_are_refused_with_words() {
         assert!(error.to_string().contains("`c` has no value"), "{error}");
         assert_eq!(error.hint(), Some(Hint::DropColumn(2)));
     }
-    assert_eq!(data(&x, Missing::DropColumns).err().unwrap().to_string(), {
-        let left = "`drop-columns` leaves 0, because the others have holes";
-        left
-    });
+    let nothing = data(&x, Missing::DropColumns).err().unwrap().to_string();
+    assert_eq!(nothing, "`drop-columns` leaves 0, because the others have holes");
     // Above 90 %.
     let mut sparse = Array2::from_elem((50, 4), f64::NAN);
     for i in 0..16 {

@@ -193,7 +193,8 @@ impl PpcaModel {
     /// holes are taken where the model was fitted to data with holes or the data have a policy for
     /// them; [`PpcaModel::posterior`] takes them always.
     pub fn transform<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<T>> {
-        let (mut rows, mut scores) = (0, Vec::new());
+        let mut rows = 0;
+        let mut scores = Vec::with_capacity(data.n_samples().unwrap_or(0) * self.n_components());
         self.transform_blocks(data, &mut |block| {
             rows += block.nrows();
             scores.extend(block.iter().copied());
