@@ -3,7 +3,7 @@
 use crate::arguments::{self, Common};
 use crate::describe::{component_names, feature_names, model_value, plan_value, summary};
 use crate::failure::Failure;
-use crate::input::{Input, Opened};
+use crate::input::{Input, Opened, Piece};
 use crate::methods::{AnyData, FitMethod, Fitted, Method, Wishes, each};
 use crate::output::{TableOutput, create, default_path, print, view};
 use crate::progress::Progress;
@@ -11,7 +11,8 @@ use crate::talk::Talk;
 use crate::terms;
 use crate::wishes::{Bytes, components_text};
 use eigenlens::{
-    Csr, Dataset, Missing, Model, NComponents, Options, Resolved, TermWeights, Treatment, Value,
+    Csr, Dataset, Missing, Model, NComponents, Options, Resolved, Scalar, TermWeights, Treatment,
+    Value,
 };
 use eigenlens_io::write::Output;
 use eigenlens_io::{Labels, Numbers, Origin, StoredModel, json};
@@ -507,11 +508,32 @@ pub fn write_scores(
     let names = component_names(&*stored.model);
     table.begin(&opened.label_names(), &names, is_f32, opened.n_samples().0)?;
     let progress = Progress::bytes(talk, "scoring");
+    let mut holed = 0;
     opened.for_each_piece(&progress, |rows, labels, first| {
+        holed += with_holes(rows);
         let scores = terms::scores(stored, rows, opened).map_err(|e| opened.explain(e, first))?;
         table.write(labels, view(&scores))
     })?;
-    table.finish()
+    table.finish()?;
+    if holed > 0 {
+        talk.say(format!(
+            "{holed} samples have missing values: their scores are fitted to what is observed, with \
+             less certainty (`transform --standard-errors` says how much)"
+        ));
+    }
+    Ok(())
+}
+
+/// Samples with a missing value.
+fn with_holes(rows: Piece) -> usize {
+    fn count<T: Scalar>(x: &Array2<T>) -> usize {
+        x.rows().into_iter().filter(|row| row.iter().any(|v| v.to_f64().is_nan())).count()
+    }
+    match rows {
+        Piece::Dense(Numbers::F32(x)) => count(x),
+        Piece::Dense(Numbers::F64(x)) => count(x),
+        Piece::Sparse(_) => 0,
+    }
 }
 
 /// A matrix whose rows have names.

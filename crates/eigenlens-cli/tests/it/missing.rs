@@ -86,6 +86,9 @@ fn new_samples_with_holes_lose_certainty() {
     sandbox.ok(&["fit", "pca", "iris.csv", "-k", "2", "-o", "m.safetensors"]);
     let ran = sandbox.run(&["transform", "m.safetensors", "holes.csv"]);
     assert_eq!(ran.code, 65, "{}", ran.err);
+    let ran = sandbox.run(&["transform", "m.safetensors", "holes.csv", "--missing", "em"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("37 samples have missing values"), "{}", ran.err);
     let out = sandbox.ok(&[
         "transform",
         "m.safetensors",
