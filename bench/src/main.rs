@@ -3,6 +3,7 @@
 mod cases;
 mod generate;
 mod memory;
+mod missing;
 mod npy;
 mod ours;
 
@@ -18,6 +19,7 @@ commands:
   cases               the cases, one line of JSON each
   generate CASE DIR   write the data of a case into DIR, unless they are there
   run CASE DIR        fit and score the data in DIR, print one line of JSON
+  missing DIR [PEER]  probabilistic PCA and missing values: tables of times
 ";
 
 fn main() -> ExitCode {
@@ -37,6 +39,8 @@ fn main() -> ExitCode {
         ["run", case, directory] => {
             find(case).and_then(|case| run(case, quick, Path::new(directory)))
         }
+        ["missing", directory] => missing::run(None, quick, Path::new(directory)),
+        ["missing", directory, peer] => missing::run(Some(peer), quick, Path::new(directory)),
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(64);

@@ -9,7 +9,8 @@ use crate::output::create;
 use crate::progress::Progress;
 use crate::talk::Talk;
 use crate::terms;
-use eigenlens::model::{Cells, Linear, normal_ellipse};
+use eigenlens::model::ppca::Posterior;
+use eigenlens::model::{Cells, Linear, covariance_ellipse, normal_ellipse};
 use eigenlens::{Dataset, Model};
 use eigenlens_io::write::Output;
 use eigenlens_io::{Labels, Numbers, StoredModel};
@@ -38,6 +39,8 @@ pub struct Samples {
     q_limit: Option<f64>,
     /// The first samples themselves, for reconstructions.
     pub first: Array2<f64>,
+    /// What is known of latent scores, where the model is a density.
+    posterior: Option<Posterior>,
 }
 
 impl Samples {
@@ -72,7 +75,7 @@ impl Samples {
         };
         let data = match &weighted {
             Some(counts) => AnyData::F64(Dataset::sparse(counts)),
-            None => rows.data(),
+            None => opened.with_policy(rows.data()),
         };
         let scores = match transform(model, &data)? {
             Numbers::F32(scores) => scores.mapv(f64::from),
@@ -94,7 +97,22 @@ impl Samples {
         let color = labels.iter().position(colours);
         let names = labels.iter().position(|column| names_samples(column, scores.nrows()));
         let label_names = opened.label_names();
-        Ok(Samples { scores, label_names, labels, color, names, t_squared, q, q_limit, first })
+        let posterior = match model.as_ppca() {
+            Some(ppca) => Some(each!(&data, d => ppca.posterior(d))?),
+            None => None,
+        };
+        Ok(Samples {
+            scores,
+            label_names,
+            labels,
+            color,
+            names,
+            t_squared,
+            q,
+            q_limit,
+            first,
+            posterior,
+        })
     }
 
     /// Colours and names by the columns asked for.
@@ -145,6 +163,46 @@ impl Samples {
             points,
             ..Scores::default()
         })
+    }
+
+    /// Posterior means in the plane of two components, each with the ellipse that holds 95 % of its
+    /// posterior.
+    pub fn posterior_picture(
+        &self,
+        stored: &StoredModel,
+        axes: [usize; 2],
+    ) -> Result<Scores, Failure> {
+        /// More ellipses than these hide each other.
+        const MOST: usize = 60;
+        let model = &*stored.model;
+        let Some(posterior) = &self.posterior else { return Err(no_picture(model, "posterior")) };
+        let mut picture = self.scores_picture(stored, axes)?;
+        let groups: Vec<usize> = match &picture.coloring {
+            Coloring::Groups { of, .. } => of.clone(),
+            _ => Vec::new(),
+        };
+        let d = model.n_features();
+        let all = self.len() <= MOST;
+        let shown = (0..self.len()).filter(|&i| all || posterior.observed[i] < d).take(MOST);
+        picture.title = "Posterior means".into();
+        picture.ellipses = Vec::new();
+        for i in shown {
+            let Some(spread) = posterior.covariance(i) else { continue };
+            let entry = |a: usize, b: usize| spread.get([a, b]).copied().unwrap_or(0.0);
+            let covariance = [
+                [entry(axes[0], axes[0]), entry(axes[0], axes[1])],
+                [entry(axes[1], axes[0]), entry(axes[1], axes[1])],
+            ];
+            let e = covariance_ellipse(picture.points[i], covariance, CONFIDENCE)?;
+            let group = groups.get(i).copied();
+            picture.ellipses.push(Ellipse { group, center: e.center, axes: e.axes });
+        }
+        picture.caption = if all {
+            "Ellipses hold 95 % of each sample's posterior.".into()
+        } else {
+            "Ellipses hold 95 % of the posterior of samples with missing entries.".into()
+        };
+        Ok(picture)
     }
 
     /// Samples and features together: distances between samples are true (Gabriel 1971).
@@ -224,6 +282,44 @@ impl Samples {
             .collect();
         Coloring::Groups { names, of }
     }
+}
+
+/// Entries that were hidden from the model against what it puts in their place, in standard
+/// deviations of their feature.
+pub fn imputation_picture(
+    paths: &[PathBuf],
+    stored: &StoredModel,
+    reading: &Reading,
+    common: &Common,
+    talk: &Talk,
+) -> Result<Scores, Failure> {
+    /// The share of observed entries that is hidden.
+    const HIDDEN: f64 = 0.1;
+    let model = &*stored.model;
+    let Some(ppca) = model.as_ppca() else { return Err(no_picture(model, "imputation")) };
+    let opened = Opened::for_model(paths, stored, reading, common, talk)?;
+    let progress = Progress::bytes(talk, "reading");
+    let tell = |done, total| progress.at(done, total);
+    let input = opened.load(None, &progress, &tell, talk)?;
+    let data = input.data()?;
+    let hidden = each!(&data, d => ppca.held_out(d, HIDDEN, common.seed));
+    let hidden = hidden.map_err(|e| opened.explain(e, 0))?;
+    let error = hidden.root_mean_square();
+    Ok(Scores {
+        title: "Imputed against held-out entries".into(),
+        x: Component { name: "held-out entry (standard deviations)".into(), share: None },
+        y: Component { name: "imputed entry (standard deviations)".into(), share: None },
+        points: hidden.entries.iter().map(|e| [e.actual, e.imputed]).collect(),
+        equal_units: true,
+        caption: format!(
+            "{} of 100 observed entries were hidden at random. Root mean square error {:.3} \
+             standard deviations; {:.1} % lie within 1.96 standard errors.",
+            100.0 * HIDDEN,
+            error,
+            100.0 * hidden.coverage(1.96)
+        ),
+        ..Scores::default()
+    })
 }
 
 /// A column with a few values, each several times.

@@ -24,7 +24,8 @@ pub enum Error {
     #[error("the data have no columns")]
     NoColumns,
     /// An entry is missing (NaN) and the policy is to refuse. Drop the row or the column, or choose
-    /// another [`Missing`](crate::Missing) policy.
+    /// another [`Missing`](crate::Missing) policy; [`Dataset::holes`](crate::Dataset::holes) says where they
+    /// all are.
     #[error("row {row}, column {} is missing (NaN)", column_label(*column, name))]
     MissingValue {
         /// Row, counted from 0.
@@ -33,6 +34,38 @@ pub enum Error {
         column: usize,
         /// The column's name, when the data have names.
         name: Option<String>,
+    },
+    /// Too many entries are missing. Allow it with
+    /// [`Dataset::with_most_missing`](crate::Dataset::with_most_missing), if that is meant.
+    #[error(
+        "{:.1} % of the entries are missing ({missing} of them), but at most {:.1} % are worked with",
+        100.0 * rate,
+        100.0 * limit
+    )]
+    TooManyHoles {
+        /// Share of the entries that is missing.
+        rate: f64,
+        /// The share allowed.
+        limit: f64,
+        /// Entries that are missing.
+        missing: usize,
+    },
+    /// A column has no value at all, so nothing can be known about it. Leave it out.
+    #[error("column {name} has no value at all")]
+    EmptyColumn {
+        /// Column, counted from 0.
+        column: usize,
+        /// Its name, or its number in words.
+        name: String,
+    },
+    /// Hardly a row or a column is without holes, so that leaving them out leaves nothing. Choose
+    /// another [`Missing`](crate::Missing) policy.
+    #[error("`{policy}` leaves {left}, because the others have holes")]
+    NothingLeft {
+        /// The policy.
+        policy: &'static str,
+        /// Rows or columns left.
+        left: usize,
     },
     /// An entry is infinite. Mend or drop it: an infinite value has no variance.
     #[error("row {row}, column {} is {value}", column_label(*column, name))]
@@ -245,6 +278,11 @@ impl Error {
             }
             Error::MissingValue { row, .. } => Some(Hint::DropRow(*row)),
             Error::Infinite { row, .. } => Some(Hint::DropRow(*row)),
+            Error::NothingLeft { .. } => set("missing", "em".into()),
+            Error::TooManyHoles { rate, .. } => {
+                set("most_missing", format!("{:.3}", (1000.0 * rate).ceil() / 1000.0))
+            }
+            Error::EmptyColumn { column, .. } => Some(Hint::DropColumn(*column)),
             Error::WeightSum { .. } => set("weights", "relative".into()),
             Error::Memory { needed, .. } => set("memory", needed.to_string()),
             Error::NotConverged { iterations, .. } => {
@@ -262,6 +300,7 @@ impl Error {
             | Error::Parameter { .. }
             | Error::Unsupported { .. }
             | Error::NotDefined { .. }
+            | Error::NothingLeft { .. }
             | Error::WeightSum { .. } => ErrorKind::Usage,
             Error::Memory { .. } => ErrorKind::Memory,
             Error::NotConverged { .. } | Error::Internal(_) => ErrorKind::Computation,
@@ -341,6 +380,28 @@ pub enum Warning {
         /// The rule.
         rule: &'static str,
     },
+    /// Samples with nothing observed: they say nothing, and their scores are those of the mean.
+    EmptyRows {
+        /// How many there are.
+        count: usize,
+        /// The first few of them, counted from 0.
+        rows: Vec<usize>,
+    },
+    /// Expectation maximisation stopped before its steps became small enough.
+    EmNotConverged {
+        /// Iterations made.
+        iterations: usize,
+        /// Relative change of the parameters in the last one.
+        change: f64,
+        /// Change wanted.
+        tolerance: f64,
+    },
+    /// The components explain the observed entries to rounding: the noise variance was held at a
+    /// small share of the variance, and the likelihood has no bound.
+    NoiseVanishes {
+        /// The noise variance, relative to the mean variance of a feature.
+        share: f64,
+    },
     /// The certificate does not meet the tolerance asked for.
     NotCertified {
         /// Largest relative residual.
@@ -400,6 +461,24 @@ impl fmt::Display for Warning {
             Warning::RuleFindsNone { rule } => {
                 write!(f, "the rule `{rule}` finds no component above the noise; one is kept")
             }
+            Warning::EmptyRows { count, rows } => {
+                let names: Vec<String> = rows.iter().map(ToString::to_string).collect();
+                write!(
+                    f,
+                    "{} nothing observed and get the prior: row {}{}",
+                    plural(*count, "sample has", "samples have"),
+                    list(&names),
+                    if rows.len() < *count && rows.len() <= 8 { ", …" } else { "" }
+                )
+            }
+            Warning::EmNotConverged { iterations, change, tolerance } => write!(
+                f,
+                "expectation maximisation still changed by {change:.1e} after {iterations} iterations, the tolerance is {tolerance:.1e}"
+            ),
+            Warning::NoiseVanishes { share } => write!(
+                f,
+                "the components explain every observed entry; the noise variance is held at {share:.0e} of the variance"
+            ),
             Warning::NotCertified { residual, tolerance } => write!(
                 f,
                 "the certificate shows a relative residual of {residual:.1e}, the tolerance is {tolerance:.1e}"

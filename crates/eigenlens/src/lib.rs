@@ -17,6 +17,9 @@
 //! | --- | --- | --- | --- |
 //! | [`Pca`] | the standardised data, or their Gram matrix on the short side | largest | [`PcaModel`] |
 //! | [`Lsa`] | the same, not centred | largest | [`PcaModel`] |
+//! | [`Ppca`] | the same, with σ² from the trace; expectation maximisation for data with holes | largest | [`PpcaModel`] |
+//! | [`BayesianPca`] | the same with a prior that switches directions off | largest | [`PpcaModel`] |
+//! | [`PpcaMixture`] | several of them, by expectation maximisation | largest | [`PpcaMixtureModel`] |
 //!
 //! Data come as a [`Dataset`]: dense ([`ndarray`]), sparse ([`Csr`]) or streamed ([`Rows`]). The
 //! library opens no files, prints nothing and draws no unseeded random numbers.
@@ -25,6 +28,7 @@ mod data;
 mod error;
 mod linalg;
 mod methods;
+mod missing;
 pub mod model;
 mod operator;
 mod scalar;
@@ -33,12 +37,14 @@ pub mod solve;
 mod wishes;
 
 pub use data::{
-    Csr, Dataset, Missing, Moments, RowReader, Rows, SampleWeights, TermWeighting, TermWeights,
+    Csr, Dataset, Holes, Missing, Moments, Resolved, RowReader, Rows, SampleWeights, TermWeighting,
+    TermWeights, Treatment,
 };
 pub use error::{Error, ErrorKind, Hint, Result, Warning};
-pub use methods::{Lsa, Pca};
+pub use methods::{Algorithm, BayesianPca, Lsa, PartsCompared, Pca, Ppca, PpcaMixture};
+pub use missing::Progress;
 pub use model::parts::{Parts, Value};
-pub use model::{GramPca, Model, PcaModel, Summary, Verification};
+pub use model::{GramPca, Model, PcaModel, PpcaMixtureModel, PpcaModel, Summary, Verification};
 pub use operator::{Deflated, Operator, SparseSymmetric, SymmetricMatrix};
 pub use scalar::Scalar;
 pub use solve::{Certificate, Plan, Route};
@@ -53,4 +59,10 @@ mod pages {
     struct PcaPage;
     #[doc = include_str!("../../../docs/methods/lsa.md")]
     struct LsaPage;
+    #[doc = include_str!("../../../docs/methods/ppca.md")]
+    struct PpcaPage;
+    #[doc = include_str!("../../../docs/methods/bayesian-pca.md")]
+    struct BayesianPcaPage;
+    #[doc = include_str!("../../../docs/methods/ppca-mixture.md")]
+    struct PpcaMixturePage;
 }

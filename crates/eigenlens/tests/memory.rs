@@ -6,8 +6,8 @@
 mod torture_support;
 
 use eigenlens::{
-    Csr, Dataset, Error, NComponents, Options, Pca, Plan, Route, Rule, SampleWeights, Scalar,
-    Solver,
+    Csr, Dataset, Error, Missing, NComponents, Options, Pca, Plan, Route, Rule, SampleWeights,
+    Scalar, Solver,
 };
 use ndarray::Array2;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -141,6 +141,18 @@ fn plans_are_kept() {
         report.check("20k × 30 parallel", rule(Rule::ParallelAnalysis), &Dataset::from(part));
         let part = x.slice(ndarray::s![..2000, ..12]);
         report.check("2000 × 12 held out", rule(Rule::CrossValidation), &Dataset::from(part));
+    }
+    {
+        let mut random = Random::new(7);
+        let holes = normals(20_000, 50).mapv(|v| if random.below(5) == 0 { f64::NAN } else { v });
+        let data = Dataset::from(&holes).with_missing(Missing::Em);
+        report.check("20k × 50 em", auto(5), &data);
+        let streamed = InBlocks::new(&holes, 100);
+        let data = Dataset::streamed(&streamed).with_missing(Missing::Em);
+        report.check("20k × 50 em streamed", auto(5), &data);
+        let wide = normals(300, 3000).mapv(|v| if random.below(9) == 0 { f64::NAN } else { v });
+        let data = Dataset::from(&wide).with_missing(Missing::Em);
+        report.check("300 × 3000 em", auto(3), &data);
     }
     {
         let x = normals(20_000, 300);

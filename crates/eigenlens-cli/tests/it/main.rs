@@ -2,6 +2,7 @@
 
 mod errors;
 mod formats;
+mod missing;
 mod models;
 mod pages;
 mod pictures;

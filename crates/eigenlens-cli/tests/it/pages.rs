@@ -51,3 +51,8 @@ fn the_readme_works() {
 fn the_page_of_the_command_line_works() {
     run_all("docs/cli.md");
 }
+
+#[test]
+fn the_page_of_probabilistic_pca_works() {
+    run_all("docs/methods/ppca.md");
+}

@@ -196,6 +196,7 @@ fn from_matrix(
             plan,
             tolerance: fit.options.tolerance.unwrap_or(1e-9),
             warnings,
+            missing: None,
         }))
     })?
 }

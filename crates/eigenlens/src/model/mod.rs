@@ -7,19 +7,24 @@ pub mod gaussian;
 mod gram;
 pub mod limits;
 mod linear_map;
+pub mod mixture;
+pub mod observed;
 pub mod parts;
 mod pca;
 mod pca_summary;
+pub mod ppca;
 pub mod rotation;
 mod summary;
 pub mod supplementary;
 mod verify;
 
-pub use ellipse::{Ellipse, normal_ellipse};
+pub use ellipse::{Ellipse, covariance_ellipse, normal_ellipse};
 pub use fitted::{Linear, Model};
 pub use gram::GramPca;
+pub use mixture::PpcaMixtureModel;
 pub use parts::from_parts;
 pub use pca::{ModelSpectrum, PcaModel};
+pub use ppca::PpcaModel;
 pub use summary::{Cells, ScreeHeights, Summary, SummaryColumn, number, percent};
 pub use verify::Verification;
 

@@ -20,6 +20,8 @@ pub enum Route {
     Randomized,
     /// Eigenvectors of a matrix that was given.
     Given,
+    /// Expectation maximisation, for data with holes.
+    Em,
 }
 
 impl fmt::Display for Route {
@@ -31,6 +33,7 @@ impl fmt::Display for Route {
             Route::Iterative => "iterative",
             Route::Randomized => "randomized",
             Route::Given => "given matrix",
+            Route::Em => "em",
         })
     }
 }
@@ -52,7 +55,7 @@ pub struct Plan {
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let passes = if self.passes == 1 { "pass" } else { "passes" };
-        let about = if self.route == Route::Iterative { "about " } else { "" };
+        let about = if matches!(self.route, Route::Iterative | Route::Em) { "about " } else { "" };
         write!(
             f,
             "{} route ({}): {about}{} {passes} over the data, at most {} of memory",
@@ -117,7 +120,8 @@ impl Task<'_> {
                 2.0 * n * d * short / 1e10 + 1e-9 * short.powi(3)
             }
             Route::Iterative | Route::Randomized => (12.0 + 0.3 * k) * thin_pass,
-            Route::Given => eigen(d),
+            // A method that iterates states its own cost.
+            Route::Given | Route::Em => eigen(d),
         }
     }
 
@@ -192,7 +196,7 @@ impl Task<'_> {
                 let width = k.saturating_add(extra).min(d.max(k));
                 8 * d * (width + 16) * 8
             }
-            Route::Given => 2 * d * d * 8 + eigen(d),
+            Route::Given | Route::Em => 2 * d * d * 8 + eigen(d),
         };
         // Rules that look at data take a sample of at most a few million entries; eight draws at
         // once hold two copies each.
@@ -291,7 +295,7 @@ pub(crate) fn describe(task: &Task, route: Route, reason: String) -> Plan {
             Solver::Randomized { power_iterations, .. } => power_iterations.saturating_add(4),
             _ => 8,
         },
-        Route::Given => 0,
+        Route::Given | Route::Em => 0,
     };
     Plan { route, reason, passes, peak_memory: task.memory(route) }
 }

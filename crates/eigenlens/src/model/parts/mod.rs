@@ -4,8 +4,11 @@
 //! container of arrays can hold. Going there and back loses no bit. Coming back, everything is
 //! checked, because a file may come from anywhere.
 
+mod mixture;
 mod pca;
+mod ppca;
 mod records;
+mod treatment;
 mod value;
 mod warnings;
 
@@ -14,17 +17,31 @@ pub use value::Value;
 pub(crate) use value::Entries;
 
 use crate::error::{Error, Result};
-use crate::model::{Model, PcaModel};
+use crate::model::{Model, PcaModel, PpcaMixtureModel, PpcaModel};
 use std::collections::BTreeMap;
 
 /// Every method whose models can be stored, and how its models are put together: a new one is a
 /// row here.
-const STORED: &[(&str, Load)] = &[("pca", load_pca), ("lsa", load_pca)];
+const STORED: &[(&str, Load)] = &[
+    ("pca", load_pca),
+    ("lsa", load_pca),
+    ("ppca", load_ppca),
+    ("bayesian-pca", load_ppca),
+    ("ppca-mixture", load_mixture),
+];
 
 type Load = fn(&Parts) -> Result<Box<dyn Model>>;
 
 fn load_pca(parts: &Parts) -> Result<Box<dyn Model>> {
     Ok(Box::new(PcaModel::from_parts(parts)?))
+}
+
+fn load_ppca(parts: &Parts) -> Result<Box<dyn Model>> {
+    Ok(Box::new(PpcaModel::from_parts(parts)?))
+}
+
+fn load_mixture(parts: &Parts) -> Result<Box<dyn Model>> {
+    Ok(Box::new(PpcaMixtureModel::from_parts(parts)?))
 }
 
 /// Puts a model of any method together from its parts, which may come from anywhere: everything is

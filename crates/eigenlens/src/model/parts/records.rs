@@ -34,17 +34,21 @@ pub(super) fn put(parts: &mut Parts, of: &Certificate, how: &Convergence, plan: 
         ("iterations", how.iterations.into()),
         ("operator_applications", how.operator_applications.into()),
     ]);
+    parts.description.extend([
+        ("certificate".to_string(), certificate),
+        ("convergence".to_string(), convergence),
+    ]);
+    put_plan(parts, plan);
+}
+
+pub(super) fn put_plan(parts: &mut Parts, plan: &Plan) {
     let plan = Value::map([
         ("route", Value::from(plan.route.to_string())),
         ("reason", Value::from(&plan.reason)),
         ("passes", plan.passes.into()),
         ("peak_memory", plan.peak_memory.into()),
     ]);
-    parts.description.extend([
-        ("certificate".to_string(), certificate),
-        ("convergence".to_string(), convergence),
-        ("plan".to_string(), plan),
-    ]);
+    parts.description.insert("plan".into(), plan);
 }
 
 /// The certificate of k components.
@@ -86,13 +90,14 @@ pub(super) fn convergence(parts: &Parts) -> Result<Convergence> {
 }
 
 pub(super) fn plan(parts: &Parts) -> Result<Plan> {
-    const ROUTES: [Route; 6] = [
+    const ROUTES: [Route; 7] = [
         Route::Covariance,
         Route::Dual,
         Route::Svd,
         Route::Iterative,
         Route::Randomized,
         Route::Given,
+        Route::Em,
     ];
     let entries = parts.entries().map("plan")?;
     let name = entries.text("route")?;
@@ -136,6 +141,7 @@ fn evidence(of: Evidence) -> Value {
             Value::map([("kind", Value::from("probes")), ("failure", failure.into())])
         }
         Evidence::Matrix => Value::map([("kind", Value::from("matrix"))]),
+        Evidence::Expected => Value::map([("kind", Value::from("expected"))]),
     }
 }
 
@@ -144,7 +150,8 @@ fn read_evidence(entries: &Entries) -> Result<Evidence> {
         "data" => Ok(Evidence::Data),
         "probes" => Ok(Evidence::Probes { failure: entries.number("failure")? }),
         "matrix" => Ok(Evidence::Matrix),
-        _ => entries.must_be("kind", "data, probes or matrix"),
+        "expected" => Ok(Evidence::Expected),
+        _ => entries.must_be("kind", "data, probes, matrix or expected"),
     }
 }
 

@@ -57,6 +57,19 @@ fn to_value(warning: &Warning) -> Value {
             ("escalated", vec![("from", from.into()), ("to", to.into()), ("why", why.into())])
         }
         Warning::RuleFindsNone { rule } => ("rule_finds_none", vec![("rule", (*rule).into())]),
+        Warning::EmptyRows { count, rows } => (
+            "empty_rows",
+            vec![("count", (*count).into()), ("rows", Value::list(rows.iter().copied()))],
+        ),
+        Warning::EmNotConverged { iterations, change, tolerance } => (
+            "em_not_converged",
+            vec![
+                ("iterations", (*iterations).into()),
+                ("change", (*change).into()),
+                ("tolerance", (*tolerance).into()),
+            ],
+        ),
+        Warning::NoiseVanishes { share } => ("noise_vanishes", vec![("share", (*share).into())]),
         Warning::NotCertified { residual, tolerance } => (
             "not_certified",
             vec![("residual", (*residual).into()), ("tolerance", (*tolerance).into())],
@@ -110,6 +123,15 @@ fn from_entries(entries: &Entries) -> Result<Warning> {
                 None => return entries.must_be("rule", "a rule"),
             }
         }
+        "empty_rows" => {
+            Warning::EmptyRows { count: entries.count("count")?, rows: entries.counts("rows")? }
+        }
+        "em_not_converged" => Warning::EmNotConverged {
+            iterations: entries.count("iterations")?,
+            change: number("change")?,
+            tolerance: number("tolerance")?,
+        },
+        "noise_vanishes" => Warning::NoiseVanishes { share: number("share")? },
         "not_certified" => {
             Warning::NotCertified { residual: number("residual")?, tolerance: number("tolerance")? }
         }
