@@ -17,6 +17,7 @@
 //! | --- | --- | --- | --- |
 //! | [`Pca`] | the standardised data, or their Gram matrix on the short side | largest | [`PcaModel`] |
 //! | [`Lsa`] | the same, not centred | largest | [`PcaModel`] |
+//! | [`SparsePca`] | the covariance, with a search of its own | largest | [`SparsePcaModel`] |
 //!
 //! Data come as a [`Dataset`]: dense ([`ndarray`]), sparse ([`Csr`]) or streamed ([`Rows`]). The
 //! library opens no files, prints nothing and draws no unseeded random numbers.
@@ -30,6 +31,7 @@ mod operator;
 mod scalar;
 pub mod select;
 pub mod solve;
+mod sparse;
 mod wishes;
 
 pub use data::{
@@ -37,11 +39,14 @@ pub use data::{
 };
 pub use error::{Error, ErrorKind, Hint, Result, Warning};
 pub use methods::{Lsa, Pca};
+pub use methods::{PathPoint, PenaltyScale, PerComponent, SparsePath, SparsePca};
 pub use model::parts::{Parts, Value};
 pub use model::{GramPca, PcaModel, Verification};
+pub use model::{Optimality, Projection, SparsePcaModel};
 pub use operator::{Deflated, Operator, SparseSymmetric, SymmetricMatrix};
 pub use scalar::Scalar;
 pub use solve::{Certificate, Plan, Route};
+pub use sparse::{Deflation, ProofLimits, Ridge, StoppedBy};
 pub use wishes::{NComponents, Options, Rule, Solver};
 
 /// The commands and examples of the written pages, run as tests.

@@ -4,6 +4,8 @@ mod fit;
 mod from_matrix;
 mod lsa;
 mod pca;
+mod sparse_pca;
 
 pub use lsa::Lsa;
 pub use pca::Pca;
+pub use sparse_pca::{PathPoint, PenaltyScale, PerComponent, SparsePath, SparsePca};

@@ -11,7 +11,7 @@ const LAYERS: [&[&str]; 9] = [
     &["kernel", "graph"],
     &["operator"],
     &["solve"],
-    &["select", "dependence", "missing"],
+    &["select", "dependence", "missing", "sparse"],
     &["model"],
     &["methods"],
 ];

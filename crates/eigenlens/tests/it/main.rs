@@ -9,6 +9,8 @@ mod no_panic;
 mod numacc;
 mod parts;
 mod solvers;
+mod sparse_exact;
+mod sparse_golden;
 mod support;
 mod torture;
 mod torture_scale;
