@@ -41,8 +41,12 @@ pub use error::{Error, ErrorKind, Hint, Result, Warning};
 pub use methods::{Lsa, Pca};
 pub use methods::{PathPoint, PenaltyScale, PerComponent, SparsePath, SparsePca};
 pub use model::parts::{Parts, Value};
+<<<<<<< HEAD
 pub use model::{GramPca, PcaModel, Verification};
 pub use model::{Optimality, Projection, SparsePcaModel};
+=======
+pub use model::{GramPca, Model, PcaModel, Summary, Verification};
+>>>>>>> main
 pub use operator::{Deflated, Operator, SparseSymmetric, SymmetricMatrix};
 pub use scalar::Scalar;
 pub use solve::{Certificate, Plan, Route};

@@ -2,21 +2,27 @@
 
 pub mod diagnostics;
 mod ellipse;
+mod fitted;
 pub mod gaussian;
 mod gram;
 pub mod limits;
 mod linear_map;
 pub mod parts;
 mod pca;
+mod pca_summary;
 pub mod rotation;
 mod sparse_pca;
+mod summary;
 pub mod supplementary;
 mod verify;
 
 pub use ellipse::{Ellipse, normal_ellipse};
+pub use fitted::{Linear, Model};
 pub use gram::GramPca;
+pub use parts::from_parts;
 pub use pca::{ModelSpectrum, PcaModel};
 pub use sparse_pca::{Optimality, Projection, SparsePcaModel};
+pub use summary::{Cells, ScreeHeights, Summary, SummaryColumn, number, percent};
 pub use verify::Verification;
 
 pub(crate) use linear_map::LinearMap;
