@@ -13,6 +13,8 @@ commands:
                  index); options: --case NAME, --only PROGRAM, --runs N, --slow SECONDS, --quick
   bench files    whole jobs on files, from table to scores, beside polars, pandas and scikit-learn;
                  options: --runs N, --quick
+  bench sparse   sparse PCA beside scikit-learn's: time, memory, adjusted variance;
+                 options: --case NAME, --runs N, --quick
 ";
 
 fn main() -> ExitCode {
@@ -22,6 +24,7 @@ fn main() -> ExitCode {
         ["test"] => test(),
         ["bench", "peers", options @ ..] => bench("eigenlens-bench", "peers.py", options),
         ["bench", "files", options @ ..] => bench("eigenlens", "files.py", options),
+        ["bench", "sparse", options @ ..] => bench("eigenlens-bench", "sparse.py", options),
         [] | ["help" | "-h" | "--help"] => {
             print!("{USAGE}");
             Ok(())

@@ -338,6 +338,8 @@ pub enum PlotKind {
     Monitoring,
     /// Mean, components and reconstructions of images.
     Images,
+    /// Variance explained against non-zeros, of a model fitted with `--path`.
+    Path,
 }
 
 #[derive(Args)]

@@ -39,14 +39,10 @@ pub use data::{
 };
 pub use error::{Error, ErrorKind, Hint, Result, Warning};
 pub use methods::{Lsa, Pca};
-pub use methods::{PathPoint, PenaltyScale, PerComponent, SparsePath, SparsePca};
+pub use methods::{PenaltyScale, PerComponent, SparsePca};
 pub use model::parts::{Parts, Value};
-<<<<<<< HEAD
-pub use model::{GramPca, PcaModel, Verification};
-pub use model::{Optimality, Projection, SparsePcaModel};
-=======
 pub use model::{GramPca, Model, PcaModel, Summary, Verification};
->>>>>>> main
+pub use model::{Optimality, PathPoint, Projection, SparsePath, SparsePcaModel};
 pub use operator::{Deflated, Operator, SparseSymmetric, SymmetricMatrix};
 pub use scalar::Scalar;
 pub use solve::{Certificate, Plan, Route};
@@ -62,4 +58,6 @@ mod pages {
     struct PcaPage;
     #[doc = include_str!("../../../docs/methods/lsa.md")]
     struct LsaPage;
+    #[doc = include_str!("../../../docs/methods/sparse-pca.md")]
+    struct SparsePcaPage;
 }

@@ -51,6 +51,7 @@ macro_rules! methods {
 methods! {
     Pca in pca,
     Lsa in lsa,
+    SparsePca in sparse_pca,
 }
 
 /// What is told of a method.

@@ -8,4 +8,4 @@ mod sparse_pca;
 
 pub use lsa::Lsa;
 pub use pca::Pca;
-pub use sparse_pca::{PathPoint, PenaltyScale, PerComponent, SparsePath, SparsePca};
+pub use sparse_pca::{PenaltyScale, PerComponent, SparsePca};

@@ -1,6 +1,6 @@
 //! What every fitted model can do, whatever method made it.
 
-use super::{PcaModel, Summary, Verification};
+use super::{PcaModel, SparsePath, Summary, Verification};
 use crate::data::Dataset;
 use crate::error::{Error, Result, Warning};
 use crate::model::parts::Parts;
@@ -78,6 +78,11 @@ pub trait Model: Debug + Send + Sync {
 
     /// The weights of the features, where scores are linear in them.
     fn linear(&self) -> Option<Linear<'_>> {
+        None
+    }
+
+    /// The regularisation path behind the model, where one was asked for.
+    fn path(&self) -> Option<&SparsePath> {
         None
     }
 

@@ -1,6 +1,6 @@
 //! A fitted sparse PCA: components that are neither orthogonal nor uncorrelated, and what that means.
 
-use super::LinearMap;
+use super::{LinearMap, SparsePath};
 use crate::data::{Dataset, Standardization};
 use crate::error::{Result, Warning};
 use crate::linalg::dense::power_of_two;
@@ -77,6 +77,7 @@ pub(crate) struct SparseParts {
     pub penalties: Option<Vec<f64>>,
     /// One for each component, where the exact search was asked for.
     pub optimality: Vec<Optimality>,
+    pub path: Option<SparsePath>,
     pub convergence: Convergence,
     pub plan: Plan,
     pub warnings: Vec<Warning>,
@@ -230,6 +231,11 @@ impl SparsePcaModel {
         self.parts.penalties.as_deref()
     }
 
+    /// The regularisation path, where one was asked for.
+    pub fn path(&self) -> Option<&SparsePath> {
+        self.parts.path.as_ref()
+    }
+
     /// The mean subtracted from every feature (d); 0 without centring.
     pub fn mean(&self) -> &[f64] {
         &self.mean
@@ -267,8 +273,12 @@ impl SparsePcaModel {
 
     /// The same model, transforming with this many threads (`None`: one for each core).
     pub fn with_threads(mut self, threads: Option<usize>) -> Self {
-        self.parts.threads = threads;
+        self.use_threads(threads);
         self
+    }
+
+    pub(super) fn use_threads(&mut self, threads: Option<usize>) {
+        self.parts.threads = threads;
     }
 
     /// The same model with another projection.

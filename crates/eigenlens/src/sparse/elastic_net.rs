@@ -2,9 +2,9 @@
 
 use super::gram::Gram;
 use super::vector::SparseVector;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::linalg::dense;
-use ndarray::{Array1, Array2, ArrayView1};
+use ndarray::{Array1, Array2, ArrayView1, Axis};
 use std::collections::HashMap;
 
 /// `min (α − β)ᵀS(α − β) + λ₂‖β‖² + λ₁‖β‖₁` for one component, with `target` = Sα (d).
@@ -52,33 +52,33 @@ impl<'g, 'a> ElasticNet<'g, 'a> {
     }
 
     /// A row of S that was prepared.
-    fn row(&self, f: usize) -> ArrayView1<'_, f64> {
+    pub fn row(&self, f: usize) -> Result<ArrayView1<'_, f64>> {
         match (self.gram, self.known.get(&f)) {
-            (Gram::Matrix(matrix), _) => matrix.row(f),
-            (_, Some(row)) => row.view(),
-            (_, None) => unreachable!("rows are prepared before they are looked at"),
+            (Gram::Matrix(matrix), _) => Ok(matrix.row(f)),
+            (_, Some(row)) => Ok(row.view()),
+            (_, None) => Err(Error::Internal(format!("row {f} was not prepared"))),
         }
     }
 
     /// `Sβ` (d) of a vector whose rows were prepared.
-    pub fn product(&self, beta: &SparseVector) -> Array1<f64> {
+    pub fn product(&self, beta: &SparseVector) -> Result<Array1<f64>> {
         let mut product = Array1::zeros(self.gram.dim());
         for (&f, &b) in beta.support.iter().zip(&beta.values) {
-            product.scaled_add(b, &self.row(f));
+            product.scaled_add(b, &self.row(f)?);
         }
-        product
+        Ok(product)
     }
 
     /// `S_AA` of prepared features.
-    pub fn block(&self, active: &[usize]) -> Array2<f64> {
+    fn block(&self, active: &[usize]) -> Result<Array2<f64>> {
         let mut block = Array2::zeros((active.len(), active.len()));
         for (i, &f) in active.iter().enumerate() {
-            let row = self.row(f);
+            let row = self.row(f)?;
             for (j, &g) in active.iter().enumerate() {
                 block[[i, j]] = row[g];
             }
         }
-        block
+        Ok(block)
     }
 
     /// The solution at one λ₁, from where another one was.
@@ -100,7 +100,7 @@ impl<'g, 'a> ElasticNet<'g, 'a> {
         for _ in 0..ROUNDS {
             // Step 1: features that the present solution treats unfairly.
             self.prepare(&active)?;
-            let product = self.product(&beta);
+            let product = self.product(&beta)?;
             let unfair = |f: usize| (target[f] - product[f]).abs() - half;
             let mut joining: Vec<usize> = (0..target.len())
                 .filter(|&f| unfair(f) > slack && active.binary_search(&f).is_err())
@@ -122,7 +122,7 @@ impl<'g, 'a> ElasticNet<'g, 'a> {
             self.prepare(&joining)?;
             // Step 2: the best vector on the active set.
             let before = beta.clone();
-            beta = self.descend(target, half, &active, &beta);
+            beta = self.descend(target, half, &active, &beta)?;
             if joining.is_empty() && beta == before {
                 return Ok(beta);
             }
@@ -154,8 +154,8 @@ impl<'g, 'a> ElasticNet<'g, 'a> {
         half: f64,
         active: &[usize],
         from: &SparseVector,
-    ) -> SparseVector {
-        let gram = self.block(active);
+    ) -> Result<SparseVector> {
+        let gram = self.block(active)?;
         let m = active.len();
         let mut beta = vec![0.0; m];
         for (f, b) in from.support.iter().zip(&from.values) {
@@ -184,11 +184,11 @@ impl<'g, 'a> ElasticNet<'g, 'a> {
                 }
             }
             if moved <= 1e-12 * size {
-                return SparseVector::new(active, &beta);
+                return Ok(SparseVector::new(active, &beta));
             }
         }
         let crawled = SparseVector::new(active, &beta);
-        self.solve_signs(target, half, &crawled).unwrap_or(crawled)
+        Ok(self.solve_signs(target, half, &crawled)?.unwrap_or(crawled))
     }
 
     /// `(S_AA + λ₂I) β = target_A − λ₁/2 · sign`, where its solution has these signs.
@@ -197,19 +197,21 @@ impl<'g, 'a> ElasticNet<'g, 'a> {
         target: ArrayView1<f64>,
         half: f64,
         near: &SparseVector,
-    ) -> Option<SparseVector> {
-        let mut matrix = self.block(&near.support);
+    ) -> Result<Option<SparseVector>> {
+        let mut matrix = self.block(&near.support)?;
         for i in 0..near.support.len() {
             matrix[[i, i]] += self.ridge;
         }
-        let right =
-            near.support.iter().zip(&near.values).map(|(&f, b)| target[f] - half * b.signum());
-        let right = Array2::from_shape_vec((near.support.len(), 1), right.collect()).ok()?;
-        let solved = dense::solve_positive(matrix.view(), right.view())?;
+        let signs = near.support.iter().zip(&near.values);
+        let right: Vec<f64> = signs.map(|(&f, b)| target[f] - half * b.signum()).collect();
+        let right = Array1::from(right).insert_axis(Axis(1));
+        let Some(solved) = dense::solve_positive(matrix.view(), right.view()) else {
+            return Ok(None);
+        };
         // Without a penalty the equations hold whatever the signs.
         let fits = |(s, b): (&f64, &f64)| s.is_finite() && (half == 0.0 || s * b > 0.0);
         let kept = solved.iter().zip(&near.values).all(fits);
-        kept.then(|| SparseVector::new(&near.support, &solved.column(0).to_vec()))
+        Ok(kept.then(|| SparseVector::new(&near.support, &solved.column(0).to_vec())))
     }
 }
 

@@ -36,6 +36,8 @@ pub(crate) struct Alternation<'a> {
     pub warm: Option<&'a [SparseVector]>,
     pub shrinkage: &'a Shrinkage,
     pub ridge: Ridge,
+    /// Targets up to this size are rounding: their components are 0.
+    pub floor: f64,
     /// The largest change of an entry of the unit vectors at which the alternation ends.
     pub tolerance: f64,
     pub max_iterations: usize,
@@ -125,7 +127,12 @@ impl<'w, 'g, 'a> Nets<'w, 'g, 'a> {
     ) -> Result<(Vec<SparseVector>, Vec<f64>)> {
         let wish = self.wish;
         let k = target.ncols();
-        let columns = target.t().as_standard_layout().into_owned();
+        let mut columns = target.t().as_standard_layout().into_owned();
+        for mut column in columns.outer_iter_mut() {
+            if column.iter().all(|v| v.abs() <= wish.floor) {
+                column.fill(0.0);
+            }
+        }
         let solved: Result<Vec<(SparseVector, f64)>> = match (wish.ridge, &mut self.shared) {
             (Ridge::Infinite, _) => {
                 (0..k).into_par_iter().map(|j| Ok(threshold(columns.row(j), wish, j))).collect()

@@ -12,6 +12,7 @@ mod parts;
 mod solvers;
 mod sparse_exact;
 mod sparse_golden;
+mod sparse_pca;
 mod support;
 mod torture;
 mod torture_scale;

@@ -1,6 +1,6 @@
 //! From data or a matrix to a model: the covariance, the search, what the components explain.
 
-use super::{Formulation, PenaltyScale, SparsePca};
+use super::{Formulation, PenaltyScale, SparsePca, path};
 use crate::data::{Columns, Dataset, Moments, Prepared, Standardization, Standardized};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
@@ -227,6 +227,10 @@ fn finish_model(
         warnings.push(Warning::NoVariance);
     }
     let plain = plain_components(of, &gram)?;
+    let path = match of.path_points {
+        Some(points) => Some(path::along(of, &gram, &context, &plain, points)?),
+        None => None,
+    };
     let found = match &of.formulation {
         Formulation::Cardinality(counts) => {
             let counts = counts.spread("cardinality", of.k)?;
@@ -265,6 +269,7 @@ fn finish_model(
         feature_names: context.feature_names,
         penalties: found.penalties.map(|all| all.iter().map(|p| p * unit).collect()),
         optimality: optimality.collect(),
+        path,
         convergence: found.convergence,
         plan: context.plan,
         warnings,
@@ -290,6 +295,8 @@ pub(super) struct Plain {
     pub values: Vec<f64>,
     /// d × k.
     pub vectors: Array2<f64>,
+    /// Variances up to this are rounding.
+    pub floor: f64,
 }
 
 pub(super) fn plain_components(of: &SparsePca, gram: &Gram) -> Result<Plain> {
@@ -301,8 +308,9 @@ pub(super) fn plain_components(of: &SparsePca, gram: &Gram) -> Result<Plain> {
     };
     let (values, rows) =
         finish::largest_first(&ritz.values, &ritz.vectors, of.k, finish::f64_tie());
-    let values = values.into_iter().map(|v| v.max(0.0)).collect();
-    Ok(Plain { values, vectors: rows.reversed_axes().as_standard_layout().into_owned() })
+    let values: Vec<f64> = values.into_iter().map(|v| v.max(0.0)).collect();
+    let floor = 8.0 * (d as f64).sqrt() * f64::EPSILON * values.first().copied().unwrap_or(0.0);
+    Ok(Plain { floor, values, vectors: rows.reversed_axes().as_standard_layout().into_owned() })
 }
 
 struct AsOperator<'a, 'g>(&'a Gram<'g>);
@@ -359,8 +367,8 @@ pub(super) fn extraction(
             optimality.push(known);
             found = proof.found;
         }
-        // Hotelling's deflation can leave negative variance: nothing is sought there.
-        if found.value <= 0.0 {
+        // What deflation leaves of a covariance of lower rank is rounding (or, Hotelling's, negative).
+        if found.value <= plain.floor {
             continue;
         }
         let mut component = found.vector.dense(d);
@@ -403,6 +411,7 @@ pub(super) fn regression(
             warm,
             shrinkage,
             ridge,
+            floor: plain.floor,
             tolerance,
             max_iterations: of.fit.options.max_iterations,
         },

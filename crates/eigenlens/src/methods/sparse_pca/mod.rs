@@ -4,12 +4,10 @@
 mod fit;
 mod path;
 
-pub use path::{PathPoint, SparsePath};
-
 use super::fit::Fit;
 use crate::data::{Dataset, Moments};
 use crate::error::{Error, Result};
-use crate::model::{Projection, SparsePcaModel};
+use crate::model::{Projection, SparsePath, SparsePcaModel};
 use crate::scalar::Scalar;
 use crate::solve::Plan;
 use crate::sparse::{Deflation, ProofLimits, Ridge};
@@ -26,10 +24,10 @@ impl<V: Clone> PerComponent<V> {
         match &self.0[..] {
             [one] => Ok(vec![one.clone(); k]),
             all if all.len() == k => Ok(all.to_vec()),
-            all => Err(Error::Shape {
-                what: name,
-                found: format!("{} numbers", all.len()),
-                expected: format!("1, or one for each of {k} components,"),
+            all => Err(Error::Unsupported {
+                what: format!("{} values of `{name}` for {k} components", all.len()),
+                why: "do not fit: give one number, or one for each",
+                instead: None,
             }),
         }
     }
@@ -97,6 +95,7 @@ pub struct SparsePca {
     deflation: Option<Deflation>,
     projection: Projection,
     random_starts: usize,
+    path_points: Option<usize>,
 }
 
 impl SparsePca {
@@ -112,6 +111,7 @@ impl SparsePca {
             deflation: None,
             projection: Projection::LeastSquares,
             random_starts: 4,
+            path_points: None,
         }
     }
 
@@ -172,6 +172,13 @@ impl SparsePca {
     /// Random starts of the fast search beside those that the data suggest (default: 4).
     pub fn random_starts(mut self, starts: usize) -> Self {
         self.random_starts = starts;
+        self
+    }
+
+    /// Follows the whole [path](SparsePca::path) too, in at most so many points, and keeps it in the
+    /// model (default: no).
+    pub fn with_path(mut self, points: usize) -> Self {
+        self.path_points = Some(points);
         self
     }
 
@@ -249,6 +256,7 @@ impl SparsePca {
     fn check(&self, d: usize) -> Result<()> {
         self.fit.options.check()?;
         self.fit.check_wish()?;
+        self.path_points.map_or(Ok(()), path::check_points)?;
         if self.k > d {
             return Err(Error::Parameter {
                 name: "n_components",

@@ -4,41 +4,10 @@ use super::fit::{self, Context, Found, Plain};
 use super::{Formulation, SparsePca};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
+use crate::model::{PathPoint, SparsePath};
 use crate::scalar::Scalar;
 use crate::sparse::{Gram, Shrinkage, adjusted_variance};
 use ndarray::{Array2, ArrayView2};
-
-/// The whole path of one call to [`SparsePca::path`].
-#[derive(Clone, Debug, PartialEq)]
-pub struct SparsePath {
-    /// From the sparsest to the fullest.
-    pub points: Vec<PathPoint>,
-    /// The share of the total variance that as many plain components explain.
-    pub plain_variance_ratio: f64,
-}
-
-/// One degree of sparsity.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PathPoint {
-    /// λ₁ of each component (k), where they were regressed.
-    pub penalties: Option<Vec<f64>>,
-    /// Non-zeros of each component (k).
-    pub n_non_zeros: Vec<usize>,
-    /// The share of the total variance that each component adds (k).
-    pub adjusted_variance_ratio: Vec<f64>,
-}
-
-impl PathPoint {
-    /// Non-zeros of all components together.
-    pub fn total_non_zeros(&self) -> usize {
-        self.n_non_zeros.iter().sum()
-    }
-
-    /// The share of the total variance that all components explain together.
-    pub fn explained(&self) -> f64 {
-        self.adjusted_variance_ratio.iter().sum()
-    }
-}
 
 /// The smallest penalty of a path, relative to the one that leaves nothing.
 const LEAST: f64 = 1e-3;
@@ -49,7 +18,10 @@ pub(super) fn from_data<T: Scalar>(
     points: usize,
 ) -> Result<SparsePath> {
     check_points(points)?;
-    fit::with_gram(of, data, |gram, context| follow(of, &gram, &context, points))
+    fit::with_gram(of, data, |gram, context| {
+        let plain = fit::plain_components(of, &gram)?;
+        along(of, &gram, &context, &plain, points)
+    })
 }
 
 pub(super) fn from_covariance(
@@ -58,23 +30,32 @@ pub(super) fn from_covariance(
     points: usize,
 ) -> Result<SparsePath> {
     check_points(points)?;
-    fit::with_matrix(of, covariance, None, |gram, context| follow(of, &gram, &context, points))
+    fit::with_matrix(of, covariance, None, |gram, context| {
+        let plain = fit::plain_components(of, &gram)?;
+        along(of, &gram, &context, &plain, points)
+    })
 }
 
-fn check_points(points: usize) -> Result<()> {
+pub(super) fn check_points(points: usize) -> Result<()> {
     if points >= 2 {
         return Ok(());
     }
     Err(Error::Parameter { name: "points", value: points.to_string(), expected: "at least 2" })
 }
 
-fn follow(of: &SparsePca, gram: &Gram, context: &Context, points: usize) -> Result<SparsePath> {
+/// The path on a covariance, with its plain components known.
+pub(super) fn along(
+    of: &SparsePca,
+    gram: &Gram,
+    context: &Context,
+    plain: &Plain,
+    points: usize,
+) -> Result<SparsePath> {
     let total: f64 = context.variances.iter().sum();
-    let plain = fit::plain_components(of, gram)?;
     let share = |v: f64| if total > 0.0 { (v / total).min(1.0) } else { 0.0 };
     let unit = fit::penalty_unit(of, context);
     let point = |found: &Found| PathPoint {
-        penalties: found.penalties.as_ref().map(|all| all.iter().map(|p| p * unit).collect()),
+        penalties: found.penalties.iter().flatten().map(|p| p * unit).collect(),
         n_non_zeros: found
             .components
             .outer_iter()
@@ -87,11 +68,13 @@ fn follow(of: &SparsePca, gram: &Gram, context: &Context, points: usize) -> Resu
     };
     let found = match &of.formulation {
         Formulation::Cardinality(_) => {
+            // A path of proofs would be endless: it is of the fast search.
+            let fast = SparsePca { proof: None, ..of.clone() };
             let mut all = Vec::new();
             let mut before: Option<Array2<f64>> = None;
             for count in counts(gram.dim(), points) {
                 let counts = vec![count; of.k];
-                let found = fit::extraction(of, gram, &counts, &plain, before.as_ref())?;
+                let found = fit::extraction(&fast, gram, &counts, plain, before.as_ref())?;
                 all.push(point(&found));
                 before = Some(found.components);
             }
@@ -100,7 +83,7 @@ fn follow(of: &SparsePca, gram: &Gram, context: &Context, points: usize) -> Resu
         Formulation::NonZeros(_) => {
             let steps = counts(gram.dim(), points);
             let steps = steps.into_iter().map(|count| Shrinkage::Counts(vec![count; of.k]));
-            regressions(of, gram, context, &plain, steps, point)?
+            regressions(of, gram, context, plain, steps, point)?
         }
         Formulation::Penalties(_) => {
             // With A the plain components, the target of component j is λ_j u_j.
@@ -116,7 +99,7 @@ fn follow(of: &SparsePca, gram: &Gram, context: &Context, points: usize) -> Resu
                 let factor = step.powi(i as i32);
                 Shrinkage::Penalties(largest.iter().map(|v| v * factor).collect())
             });
-            regressions(of, gram, context, &plain, steps, point)?
+            regressions(of, gram, context, plain, steps, point)?
         }
     };
     Ok(SparsePath { points: found, plain_variance_ratio: share(plain.values.iter().sum()) })
