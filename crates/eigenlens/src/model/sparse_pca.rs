@@ -6,7 +6,7 @@ use crate::error::{Result, Warning};
 use crate::linalg::dense::power_of_two;
 use crate::scalar::Scalar;
 use crate::solve::{Convergence, Plan};
-use crate::sparse::{self, StoppedBy};
+use crate::sparse::{self, Proof, StoppedBy};
 use ndarray::{Array2, ArrayView2};
 
 /// How samples are projected onto components that are not orthogonal.
@@ -36,6 +36,8 @@ pub struct Optimality {
     pub value: f64,
     /// No vector of the same cardinality has more.
     pub upper_bound: f64,
+    /// The proven gap `(upper bound − value) / upper bound`; 0 where it is rounding.
+    pub gap: f64,
     /// Parts of the search tree that were looked at.
     pub nodes: usize,
     /// What ended the search before the proof was complete.
@@ -46,15 +48,23 @@ impl Optimality {
     /// Bounds this close are equal but for rounding.
     const ROUNDING: f64 = 1e-9;
 
-    /// The proven gap `(upper bound − value) / upper bound`; 0 where it is rounding.
-    pub fn gap(&self) -> f64 {
-        let gap = (self.upper_bound - self.value) / self.upper_bound;
-        if self.upper_bound <= 0.0 || gap < Optimality::ROUNDING { 0.0 } else { gap }
+    /// What a search proved, in units of 2^exponent.
+    pub(crate) fn new(proof: &Proof, exponent: i32) -> Optimality {
+        let (value, upper_bound) = (proof.found.value, proof.upper_bound);
+        let gap = (upper_bound - value) / upper_bound;
+        let unit = power_of_two(exponent);
+        Optimality {
+            value: value * unit * unit,
+            upper_bound: upper_bound * unit * unit,
+            gap: if upper_bound <= 0.0 || gap < Optimality::ROUNDING { 0.0 } else { gap },
+            nodes: proof.nodes,
+            stopped_by: proof.stopped_by,
+        }
     }
 
     /// Whether no better vector exists.
     pub fn is_proven(&self) -> bool {
-        self.gap() == 0.0
+        self.gap == 0.0
     }
 }
 
@@ -91,6 +101,8 @@ pub struct SparsePcaModel {
     /// `(B Bᵀ)⁺ B`, k × d.
     dual: Array2<f64>,
     explained_variance: Vec<f64>,
+    /// In units of 2^exponent, as the parts are.
+    adjusted: Vec<f64>,
     adjusted_variance: Vec<f64>,
     mean: Vec<f64>,
 }
@@ -99,13 +111,12 @@ impl SparsePcaModel {
     pub(crate) fn new(parts: SparseParts) -> Result<Self> {
         let unit = power_of_two(parts.by.exponent);
         let scaled = |v: f64| v * unit * unit;
+        let adjusted = sparse::adjusted_variance(parts.score_covariance.view());
         Ok(SparsePcaModel {
             dual: sparse::dual_frame(parts.components.view())?,
             explained_variance: parts.score_covariance.diag().iter().map(|v| scaled(*v)).collect(),
-            adjusted_variance: sparse::adjusted_variance(parts.score_covariance.view())
-                .into_iter()
-                .map(scaled)
-                .collect(),
+            adjusted_variance: adjusted.iter().map(|v| scaled(*v)).collect(),
+            adjusted,
             mean: parts.by.true_mean(),
             parts,
         })
@@ -164,12 +175,17 @@ impl SparsePcaModel {
 
     /// The adjusted variance of each component as a share of the total (k); 0 where there is none.
     pub fn adjusted_variance_ratio(&self) -> Vec<f64> {
-        self.shares(&self.adjusted_variance)
+        self.shares(&self.adjusted)
     }
 
-    /// Variances as shares of the total.
+    /// The variance along each component as a share of the total (k); components share variance.
+    pub fn explained_variance_ratio(&self) -> Vec<f64> {
+        self.shares(&self.parts.score_covariance.diag().to_vec())
+    }
+
+    /// Variances in units of 2^exponent as shares of the total.
     fn shares(&self, variances: &[f64]) -> Vec<f64> {
-        let total = self.total_variance();
+        let total = self.parts.total;
         let share = |v: &f64| if total > 0.0 { (v / total).min(1.0) } else { 0.0 };
         variances.iter().map(share).collect()
     }
@@ -187,8 +203,8 @@ impl SparsePcaModel {
 
     /// The share of what k plain components explain that sparsity gives up, between 0 and 1.
     pub fn variance_given_up(&self) -> f64 {
-        let plain: f64 = self.plain_variance().iter().sum();
-        let adjusted: f64 = self.adjusted_variance.iter().sum();
+        let plain: f64 = self.parts.plain.iter().sum();
+        let adjusted: f64 = self.adjusted.iter().sum();
         if plain > 0.0 { (1.0 - adjusted / plain).max(0.0) } else { 0.0 }
     }
 
@@ -215,8 +231,9 @@ impl SparsePcaModel {
     /// The loadings (d × k): components times the standard deviation of their scores.
     pub fn loadings(&self) -> Array2<f64> {
         let mut loadings = self.components().t().to_owned();
-        for (mut column, v) in loadings.columns_mut().into_iter().zip(&self.explained_variance) {
-            column *= v.max(0.0).sqrt();
+        let variances = self.parts.score_covariance.diag();
+        for (mut column, v) in loadings.columns_mut().into_iter().zip(variances) {
+            column *= v.sqrt() * self.unit();
         }
         loadings
     }

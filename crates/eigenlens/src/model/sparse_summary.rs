@@ -106,7 +106,7 @@ fn columns(model: &SparsePcaModel, shares: &[f64]) -> Vec<SummaryColumn> {
     if !model.optimality().is_empty() {
         let gap = |o: &Optimality| match o.is_proven() {
             true => "proven".into(),
-            false => percent(o.gap()),
+            false => percent(o.gap),
         };
         columns.push(SummaryColumn::words("gap", model.optimality().iter().map(gap).collect()));
     }
@@ -136,7 +136,7 @@ fn trust(model: &SparsePcaModel) -> String {
         }
         (all, _) => {
             let proven = all.iter().filter(|o| o.is_proven()).count();
-            let worst = all.iter().map(Optimality::gap).fold(0.0, f64::max);
+            let worst = all.iter().map(|o| o.gap).fold(0.0, f64::max);
             let nodes: usize = all.iter().map(|o| o.nodes).sum();
             let all = all.len();
             match proven == all {
@@ -166,16 +166,13 @@ fn off_diagonal(matrix: ArrayView2<f64>) -> f64 {
 
 fn values(model: &SparsePcaModel, shares: &[f64]) -> [(&'static str, Value); 17] {
     let numbers = |values: &[f64]| Value::list(values.iter().copied());
-    let total = model.total_variance();
-    let ratio = |v: &f64| if total > 0.0 { (v / total).min(1.0) } else { 0.0 };
-    let ratios: Vec<f64> = model.explained_variance().iter().map(ratio).collect();
     [
         ("n_non_zeros", Value::list(model.n_non_zeros())),
         ("explained_variance", numbers(model.explained_variance())),
-        ("explained_variance_ratio", numbers(&ratios)),
+        ("explained_variance_ratio", numbers(&model.explained_variance_ratio())),
         ("adjusted_variance", numbers(model.adjusted_variance())),
         ("adjusted_variance_ratio", numbers(shares)),
-        ("total_variance", total.into()),
+        ("total_variance", model.total_variance().into()),
         ("plain_variance", numbers(&model.plain_variance())),
         ("variance_given_up", model.variance_given_up().into()),
         ("component_products", rows_value(model.component_products().view())),
@@ -194,7 +191,7 @@ fn optimality_value(of: &Optimality) -> Value {
     Value::map([
         ("value", Value::from(of.value)),
         ("upper_bound", of.upper_bound.into()),
-        ("gap", of.gap().into()),
+        ("gap", of.gap.into()),
         ("proven", of.is_proven().into()),
         ("nodes", of.nodes.into()),
         ("stopped_by", of.stopped_by.map(|limit| limit.name()).into()),

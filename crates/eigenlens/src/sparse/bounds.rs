@@ -92,28 +92,32 @@ impl Part {
     }
 
     /// The relaxation at one strength of its penalty, as estimated.
-    pub fn relax(&self, weights: &[f64], strength: f64) -> Result<Relaxation> {
-        let matrix = self.penalized(weights, strength);
+    pub fn relax(&self, shape: &Shape, strength: f64) -> Result<Relaxation> {
+        let matrix = self.penalized(shape, strength);
         let (eigenvalue, vector) = estimate(matrix.view())?;
-        let bound = eigenvalue + strength * self.cost(weights).total;
-        Ok(Relaxation { bound, eigenvalue, vector, strength, weights: weights.to_vec() })
+        let bound = eigenvalue + strength * self.cost(&shape.weights).total;
+        Ok(Relaxation { bound, eigenvalue, vector, strength })
     }
 
     /// The bound of a relaxation, made safe.
-    pub fn certify(&self, relaxation: &mut Relaxation) -> Result<()> {
-        let matrix = self.penalized(&relaxation.weights, relaxation.strength);
+    pub fn certify(&self, shape: &Shape, relaxation: &mut Relaxation) -> Result<()> {
+        let matrix = self.penalized(shape, relaxation.strength);
         relaxation.eigenvalue = at_least(matrix.view(), relaxation.eigenvalue)?;
-        let penalty = relaxation.strength * self.cost(&relaxation.weights).total;
+        let penalty = relaxation.strength * self.cost(&shape.weights).total;
         relaxation.bound = (relaxation.eigenvalue + penalty) * (1.0 + 4.0 * f64::EPSILON);
         Ok(())
     }
 
-    /// `T + U` with `|U_ij| ≤ ρ w_i w_j` chosen to shrink every entry towards 0. For a feasible β
+    /// `T + U` with `|U_ij| ≤ ρ w_i w_j`. For a feasible β
     /// `βᵀTβ = βᵀ(T + U)β − βᵀUβ ≤ λmax(T + U) + ρ (Σ w_i|β_i|)² ≤ λmax(T + U) + ρ Σ_used w_i²`: any
     /// such U gives a bound. With w = 1 it is a feasible point of the dual of the semidefinite
     /// relaxation of d'Aspremont, El Ghaoui, Jordan & Lanckriet (2007, eq. 9); weights in the shape
     /// of the solution make the second inequality tight. For β ≥ 0, U needs no bound from above.
-    fn penalized(&self, weights: &[f64], strength: f64) -> Array2<f64> {
+    ///
+    /// U shrinks every entry towards 0, and then uses what room is left to make the guess an
+    /// eigenvector of `T + U`, as it is at the optimum of the dual.
+    fn penalized(&self, shape: &Shape, strength: f64) -> Array2<f64> {
+        let weights = &shape.weights;
         let mut out = self.matrix.clone();
         for ((i, j), v) in out.indexed_iter_mut() {
             let most = strength * (weights[i] * weights[j]);
@@ -126,6 +130,28 @@ impl Part {
             } else {
                 0.0
             };
+        }
+        let used: Vec<usize> = (0..weights.len()).filter(|&i| shape.guess[i] != 0.0).collect();
+        for j in (0..weights.len()).filter(|&j| shape.guess[j] == 0.0) {
+            let leak: f64 = used.iter().map(|&i| out[[j, i]] * shape.guess[i]).sum();
+            // How far each entry can move against the leak.
+            let room = |i: usize, now: f64| {
+                let most = strength * (weights[i] * weights[j]);
+                let down = (leak * shape.guess[i]) > 0.0;
+                let end = self.matrix[[j, i]] + if down { -most } else { most };
+                if down { (end - now).min(0.0) } else { (end - now).max(0.0) }
+            };
+            let most: f64 =
+                used.iter().map(|&i| (room(i, out[[j, i]]) * shape.guess[i]).abs()).sum();
+            if leak == 0.0 || most == 0.0 {
+                continue;
+            }
+            // A hair less than all of it: rounding must not leave the box.
+            let share = (leak.abs() / most).min(1.0 - 1e-12);
+            for &i in &used {
+                let moved = out[[j, i]] + share * room(i, out[[j, i]]);
+                (out[[j, i]], out[[i, j]]) = (moved, moved);
+            }
         }
         out
     }
@@ -145,8 +171,9 @@ impl Part {
 
     /// Outer features (positions in T) that a certified relaxation shows to be in no vector better
     /// than `cut`, and those shown to be in all of them.
-    pub fn fixed_by(&self, relaxation: &Relaxation, cut: f64) -> Fixed {
-        let Relaxation { bound, strength, weights, .. } = relaxation;
+    pub fn fixed_by(&self, shape: &Shape, relaxation: &Relaxation, cut: f64) -> Fixed {
+        let Relaxation { bound, strength, .. } = relaxation;
+        let weights = &shape.weights;
         let cost = self.cost(weights);
         let mut fixed = Fixed::default();
         for j in self.inside..weights.len() {
@@ -177,7 +204,13 @@ pub(super) struct Relaxation {
     eigenvalue: f64,
     pub vector: Array1<f64>,
     pub strength: f64,
-    weights: Vec<f64>,
+}
+
+/// What a penalty is shaped after.
+pub(super) struct Shape<'a> {
+    /// The best vector known of the part (p).
+    pub guess: &'a Array1<f64>,
+    pub weights: Vec<f64>,
 }
 
 /// Features whose place is decided.

@@ -21,6 +21,9 @@ pub(super) struct ElasticNet<'g, 'a> {
 /// Rounds of coordinate descent on one active set before its equations are solved directly.
 const SWEEPS: usize = 200;
 
+/// Rows of S that are kept for features which may become active again.
+pub(crate) const MOST_ROWS: usize = 1024;
+
 /// Rounds in which features join the active set.
 const ROUNDS: usize = 500;
 
@@ -37,13 +40,16 @@ impl<'g, 'a> ElasticNet<'g, 'a> {
         self.ridge
     }
 
-    /// Makes sure that the rows of these features can be looked at.
+    /// Makes sure that the rows of these features, all that are active, can be looked at.
     pub fn prepare(&mut self, features: &[usize]) -> Result<()> {
         if self.gram.matrix().is_some() {
             return Ok(());
         }
         let new: Vec<usize> =
             features.iter().copied().filter(|f| !self.known.contains_key(f)).collect();
+        if self.known.len() + new.len() > MOST_ROWS {
+            self.known.retain(|f, _| features.contains(f));
+        }
         let rows = self.gram.rows(&new)?;
         for (f, row) in new.into_iter().zip(rows.outer_iter()) {
             self.known.insert(f, row.to_owned());
@@ -119,7 +125,7 @@ impl<'g, 'a> ElasticNet<'g, 'a> {
             }
             active.extend(&joining);
             active.sort_unstable();
-            self.prepare(&joining)?;
+            self.prepare(&active)?;
             // Step 2: the best vector on the active set.
             let before = beta.clone();
             beta = self.descend(target, half, &active, &beta)?;

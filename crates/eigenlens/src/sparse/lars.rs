@@ -82,10 +82,11 @@ struct Corner {
 
 impl Corner {
     fn join(&mut self, net: &mut ElasticNet, f: usize) -> Result<()> {
-        net.prepare(&[f])?;
-        self.factor.append(net, &self.active, f)?;
         self.active.push(f);
         self.beta.push(0.0);
+        net.prepare(&self.active)?;
+        let before = &self.active[..self.active.len() - 1];
+        self.factor.append(net, before, f)?;
         Ok(())
     }
 

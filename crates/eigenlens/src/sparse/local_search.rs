@@ -68,7 +68,7 @@ pub(super) fn evaluate(
     if non_negative && vector.iter().any(|v| *v < 0.0) {
         return Ok(None);
     }
-    Ok(Some((value, SparseVector::new(support, &vector.to_vec()))))
+    Ok(Some((value, SparseVector::of_eigenvector(support, vector.view()))))
 }
 
 /// Features outside whose rows agree best with the vector once one entry has left.

@@ -23,6 +23,7 @@ pub use regression::Ridge;
 
 pub(crate) use adjusted::{adjusted_variance, dual_frame};
 pub(crate) use branch_and_bound::{Proof, prove};
+pub(crate) use elastic_net::MOST_ROWS;
 pub(crate) use gram::Gram;
 pub(crate) use regression::{Alternation, Shrinkage, regress};
 pub(crate) use truncated_power::{Search, search};

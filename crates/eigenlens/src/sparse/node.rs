@@ -1,6 +1,6 @@
 //! One part of the search tree: bounded, searched for a better vector, and split.
 
-use super::bounds::{Fixed, Part, Relaxation, at_least, estimate, largest_positions};
+use super::bounds::{Fixed, Part, Relaxation, Shape, at_least, estimate, largest_positions};
 use super::gram::principal;
 use super::local_search::evaluate;
 use super::truncated_power::leading;
@@ -145,13 +145,11 @@ impl Problem<'_> {
             None => FLOORS.to_vec(),
         };
         for floor in floors {
-            let weights = part.weights(guess, floor);
-            let mut best = strongest(part, &weights, plain, around.map(|(strength, _)| strength))?;
-            part.certify(&mut best)?;
-            for (all, new) in [
-                (&mut fixed.out, part.fixed_by(&best, cut).out),
-                (&mut fixed.inside, part.fixed_by(&best, cut).inside),
-            ] {
+            let shape = Shape { guess, weights: part.weights(guess, floor) };
+            let mut best = strongest(part, &shape, plain, around.map(|(strength, _)| strength))?;
+            part.certify(&shape, &mut best)?;
+            let decided = part.fixed_by(&shape, &best, cut);
+            for (all, new) in [(&mut fixed.out, decided.out), (&mut fixed.inside, decided.inside)] {
                 all.extend(new);
                 all.sort_unstable();
                 all.dedup();
@@ -225,9 +223,9 @@ impl Problem<'_> {
 }
 
 /// The strength that gives the least bound: a coarse scan, then a few steps around its best.
-fn strongest(part: &Part, weights: &[f64], plain: f64, around: Option<f64>) -> Result<Relaxation> {
+fn strongest(part: &Part, shape: &Shape, plain: f64, around: Option<f64>) -> Result<Relaxation> {
     let unit: f64 = {
-        let squares: Vec<f64> = weights.iter().map(|w| w * w).collect();
+        let squares: Vec<f64> = shape.weights.iter().map(|w| w * w).collect();
         largest_positions(&squares, part.inside + part.more).iter().map(|&i| squares[i]).sum()
     };
     let scan: Vec<f64> = match around {
@@ -236,7 +234,7 @@ fn strongest(part: &Part, weights: &[f64], plain: f64, around: Option<f64>) -> R
     };
     let mut best: Option<Relaxation> = None;
     let try_one = |strength: f64, best: &mut Option<Relaxation>| -> Result<()> {
-        let tried = part.relax(weights, strength)?;
+        let tried = part.relax(shape, strength)?;
         if best.as_ref().is_none_or(|b| tried.bound < b.bound) {
             *best = Some(tried);
         }
@@ -254,7 +252,7 @@ fn strongest(part: &Part, weights: &[f64], plain: f64, around: Option<f64>) -> R
     }
     match best {
         Some(best) => Ok(best),
-        None => part.relax(weights, 0.0),
+        None => part.relax(shape, 0.0),
     }
 }
 
@@ -292,7 +290,7 @@ impl Leaf<'_, '_> {
         if !self.problem.non_negative || vector.iter().all(|v| *v >= 0.0) {
             self.least = value;
             self.dropped = self.dropped.max(value);
-            self.best = Some((value, SparseVector::new(&sorted, &vector.to_vec())));
+            self.best = Some((value, SparseVector::of_eigenvector(&sorted, vector.view())));
             return Ok(());
         }
         if self.budget == 0 {

@@ -217,7 +217,7 @@ fn best_on(
 ) -> Result<SparseVector> {
     let (_, vector) = leading(principal)?;
     if !non_negative || vector.iter().all(|v| *v >= 0.0) {
-        return Ok(SparseVector::new(&from.support, &vector.to_vec()));
+        return Ok(SparseVector::of_eigenvector(&from.support, vector.view()));
     }
     let mut v = Array1::from(from.values.clone());
     for _ in 0..500 {

@@ -19,6 +19,13 @@ impl SparseVector {
         SparseVector { support, values }
     }
 
+    /// An eigenvector on some features: entries that are rounding are 0.
+    pub fn of_eigenvector(support: &[usize], vector: ArrayView1<f64>) -> SparseVector {
+        let largest = vector.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        let clean = |v: &f64| if v.abs() > 1e-13 * largest { *v } else { 0.0 };
+        SparseVector::new(support, &vector.iter().map(clean).collect::<Vec<_>>())
+    }
+
     /// The `count` entries of largest modulus (of positive ones only where `non_negative`), of unit
     /// length; of equal ones the first.
     pub fn truncated(dense: ArrayView1<f64>, count: usize, non_negative: bool) -> SparseVector {

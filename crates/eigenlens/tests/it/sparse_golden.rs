@@ -115,7 +115,7 @@ fn the_exact_optimum_for_every_cardinality() {
             .fit_covariance(matrix.view(), None)
             .unwrap();
         let proof = &model.optimality()[0];
-        assert!(proof.is_proven() && proof.gap() == 0.0, "c = {c}: {proof:?}");
+        assert!(proof.is_proven() && proof.gap == 0.0, "c = {c}: {proof:?}");
         assert!(model.warnings().is_empty());
         let found = model.explained_variance()[0];
         assert_close(&format!("c = {c}"), found, brute_force(&matrix, c), 1e-9);

@@ -14,7 +14,7 @@ use crate::solve::krylov::{self, Wish};
 use crate::solve::plan::{self, Plan, Route, Task};
 use crate::solve::{Convergence, dense, finish};
 use crate::sparse::{
-    Alternation, Gram, Proof, Ridge, Search, Shrinkage, SparseVector, prove, regress, search,
+    Alternation, Gram, MOST_ROWS, Ridge, Search, Shrinkage, SparseVector, prove, regress, search,
 };
 use crate::wishes::Solver;
 use ndarray::{Array2, ArrayView2, Axis};
@@ -77,16 +77,16 @@ fn extra_memory(of: &SparsePca, d: u64, route: Route, exact: bool) -> u64 {
     match route {
         // The deflated copy; the parts of the tree that are looked at together.
         Route::Covariance => block + 8 * d * d * if exact { 2 + 8 * 4 } else { 2 },
-        // Rows of the features that are active once.
+        // Rows of the features that are active, and the blocks in which they are made.
         _ => {
-            let rows = match &of.formulation {
+            let active = match &of.formulation {
                 Formulation::NonZeros(counts) | Formulation::Cardinality(counts) => {
                     counts.0.iter().copied().max().unwrap_or(0) as u64
                 }
-                Formulation::Penalties(_) => 256,
+                Formulation::Penalties(_) => MOST_ROWS as u64,
             };
-            let kept = if of.ridge == Some(Ridge::Infinite) { 64 } else { k * rows + 64 };
-            block + 8 * d * kept.min(d)
+            let kept = if of.ridge == Some(Ridge::Infinite) { 0 } else { k * active };
+            block + 8 * d * (kept.min(MOST_ROWS as u64).max(active).min(d) + 5 * 64)
         }
     }
 }
@@ -127,7 +127,7 @@ pub(super) fn with_gram<T: Scalar, R: Send>(
         let by =
             Standardization::new::<T>(&columns, prepared.exponents(), fit.center, fit.standardize);
         let variances = standardized_variances(&columns, &by, fit.center);
-        let warnings = warn::<T>(data, &columns, &by, &variances, &[], of.k, of.k, fit);
+        let warnings = warn::<T>(data, &columns, &by, &variances, &variances, of.k, of.k, fit);
         let operator = FeatureGram {
             data: Standardized { prepared: &prepared, by: &by },
             divisor: columns.weight - 1.0,
@@ -234,7 +234,7 @@ fn finish_model(
     let found = match &of.formulation {
         Formulation::Cardinality(counts) => {
             let counts = counts.spread("cardinality", of.k)?;
-            extraction(of, &gram, &counts, &plain, None)?
+            extraction(of, &gram, &counts, &plain, None, context.by.exponent)?
         }
         Formulation::Penalties(_) | Formulation::NonZeros(_) => {
             let shrinkage = shrinkage(of, &context)?;
@@ -252,12 +252,6 @@ fn finish_model(
     }
     warnings.extend(found.warnings);
     let unit = penalty_unit(of, &context);
-    let true_variance = power_of_two(context.by.exponent).powi(2);
-    let optimality = found.optimality.into_iter().map(|o| Optimality {
-        value: o.value * true_variance,
-        upper_bound: o.upper_bound * true_variance,
-        ..o
-    });
     SparsePcaModel::new(SparseParts {
         components: found.components,
         projection: of.projection,
@@ -268,7 +262,7 @@ fn finish_model(
         center: of.fit.center,
         feature_names: context.feature_names,
         penalties: found.penalties.map(|all| all.iter().map(|p| p * unit).collect()),
-        optimality: optimality.collect(),
+        optimality: found.optimality,
         path,
         convergence: found.convergence,
         plan: context.plan,
@@ -334,6 +328,7 @@ pub(super) fn extraction(
     counts: &[usize],
     plain: &Plain,
     warm: Option<&Array2<f64>>,
+    exponent: i32,
 ) -> Result<Found> {
     let d = gram.dim();
     let mut deflated: Option<Gram> = None;
@@ -359,9 +354,9 @@ pub(super) fn extraction(
         convergence.iterations = convergence.iterations.max(found.iterations);
         if let (Some(limits), Some(matrix)) = (&of.proof, present.matrix()) {
             let proof = prove(matrix, &wish, found, limits)?;
-            let known = optimality_of(&proof);
+            let known = Optimality::new(&proof, exponent);
             if let Some(stopped_by) = known.stopped_by.filter(|_| !known.is_proven()) {
-                let (gap, limit) = (known.gap(), stopped_by.name());
+                let (gap, limit) = (known.gap, stopped_by.name());
                 warnings.push(Warning::OptimalityGap { component: j, gap, limit });
             }
             optimality.push(known);
@@ -383,15 +378,6 @@ pub(super) fn extraction(
     // Variances are those of the data, not of what deflation left of them.
     let score_covariance = score_covariance(gram, &components)?;
     Ok(Found { components, score_covariance, penalties: None, optimality, convergence, warnings })
-}
-
-fn optimality_of(proof: &Proof) -> Optimality {
-    Optimality {
-        value: proof.found.value,
-        upper_bound: proof.upper_bound,
-        nodes: proof.nodes,
-        stopped_by: proof.stopped_by,
-    }
 }
 
 /// All components together, by penalised regression; and as the regression left them, to start from.

@@ -74,7 +74,14 @@ pub(super) fn along(
             let mut before: Option<Array2<f64>> = None;
             for count in counts(gram.dim(), points) {
                 let counts = vec![count; of.k];
-                let found = fit::extraction(&fast, gram, &counts, plain, before.as_ref())?;
+                let found = fit::extraction(
+                    &fast,
+                    gram,
+                    &counts,
+                    plain,
+                    before.as_ref(),
+                    context.by.exponent,
+                )?;
                 all.push(point(&found));
                 before = Some(found.components);
             }

@@ -90,7 +90,7 @@ impl SparsePcaModel {
             _ => return entries.must_be("projection", "least-squares or product"),
         };
         let penalties = match parts.has("penalties") {
-            true => Some(not_negative(parts, "penalties", k)?),
+            true => Some(parts.bounds("penalties", k)?),
             false => None,
         };
         SparsePcaModel::new(SparseParts {
@@ -152,6 +152,7 @@ fn proof_value(of: &Optimality) -> Value {
     Value::map([
         ("value", Value::from(of.value)),
         ("upper_bound", of.upper_bound.into()),
+        ("gap", of.gap.into()),
         ("nodes", of.nodes.into()),
         ("stopped_by", of.stopped_by.map(StoppedBy::name).into()),
     ])
@@ -163,9 +164,15 @@ fn optimality(entries: &Entries, k: usize) -> Result<Vec<Optimality>> {
         return entries.must_be("optimality", "empty, or one for each component");
     }
     let one = |entries: &Entries| {
-        let (value, upper_bound) = (entries.number("value")?, entries.number("upper_bound")?);
+        // A number beyond the range is stored as null.
+        let number = |name| Ok(entries.optional_number(name)?.unwrap_or(f64::INFINITY));
+        let (value, upper_bound) = (number("value")?, number("upper_bound")?);
         if upper_bound < value {
             return entries.must_be("upper_bound", "at least the value");
+        }
+        let gap = entries.number("gap")?;
+        if !(0.0..=1.0).contains(&gap) {
+            return entries.must_be("gap", "between 0 and 1");
         }
         let stopped_by = match entries.get("stopped_by")? {
             Value::Null => None,
@@ -175,7 +182,7 @@ fn optimality(entries: &Entries, k: usize) -> Result<Vec<Optimality>> {
                 _ => return entries.must_be("stopped_by", "time or node"),
             },
         };
-        Ok(Optimality { value, upper_bound, nodes: entries.count("nodes")?, stopped_by })
+        Ok(Optimality { value, upper_bound, gap, nodes: entries.count("nodes")?, stopped_by })
     };
     all.iter().map(one).collect()
 }
@@ -226,11 +233,12 @@ fn maps<'a>(entries: &Entries<'a>, name: &str) -> Result<Vec<Entries<'a>>> {
     entries.list(name)?.iter().enumerate().map(one).collect()
 }
 
-/// A list of finite numbers.
+/// A list of numbers; null is one beyond the range.
 fn numbers(entries: &Entries, name: &str) -> Result<Vec<f64>> {
     let one = |value: &Value| match value {
         Value::Number(number) if number.is_finite() => Ok(*number),
         Value::Integer(number) => Ok(*number as f64),
+        Value::Null => Ok(f64::INFINITY),
         _ => entries.must_be(name, "a list of numbers"),
     };
     entries.list(name)?.iter().map(one).collect()
