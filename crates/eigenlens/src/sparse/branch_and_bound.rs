@@ -1,6 +1,7 @@
 //! The exact search: best-first branch and bound with bounds that hold in floating point
 //! (after Berk & Bertsimas 2019, with the relaxations of `bounds.rs`).
 
+use super::deadline::Deadline;
 use super::node::{Node, Outcome, Problem};
 use super::truncated_power::{Found, Search};
 use crate::error::{Error, Result};
@@ -8,7 +9,7 @@ use ndarray::ArrayView2;
 use rayon::prelude::*;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// When the exact search may stop before its proof is complete.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,7 +85,7 @@ pub(crate) fn prove(
     start: Found,
     limits: &ProofLimits,
 ) -> Result<Proof> {
-    let deadline = limits.time.and_then(|time| Instant::now().checked_add(time));
+    let deadline = Deadline::after(limits.time);
     let problem = Problem {
         matrix,
         cardinality: wish.cardinality,
@@ -120,8 +121,7 @@ pub(crate) fn prove(
         if batch.is_empty() {
             break;
         }
-        let out_of_time = deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        if nodes >= limits.nodes || (out_of_time && nodes > 0) {
+        if nodes >= limits.nodes || (nodes > 0 && deadline.has_passed()) {
             stopped_by =
                 Some(if nodes >= limits.nodes { StoppedBy::Nodes } else { StoppedBy::Time });
             dropped = batch.iter().fold(dropped, |m, node| m.max(node.bound));

@@ -7,6 +7,7 @@
 mod adjusted;
 mod bounds;
 mod branch_and_bound;
+mod deadline;
 mod deflation;
 mod elastic_net;
 mod gram;

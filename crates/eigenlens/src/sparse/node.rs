@@ -1,20 +1,20 @@
 //! One part of the search tree: bounded, searched for a better vector, and split.
 
 use super::bounds::{Fixed, Part, Relaxation, Shape, at_least, estimate, largest_positions};
+use super::deadline::Deadline;
 use super::gram::principal;
 use super::local_search::evaluate;
 use super::truncated_power::leading;
 use super::vector::SparseVector;
 use crate::error::Result;
 use ndarray::{Array1, ArrayView2};
-use std::time::Instant;
 
 /// The whole problem.
 pub(super) struct Problem<'a> {
     pub matrix: ArrayView2<'a, f64>,
     pub cardinality: usize,
     pub non_negative: bool,
-    pub deadline: Option<Instant>,
+    pub deadline: Deadline,
 }
 
 /// A part of the tree: β may use all features `inside` and at most so many of the `free` ones that
@@ -44,7 +44,7 @@ const FLOORS: [f64; 4] = [0.9, 0.6, 0.35, 0.15];
 
 impl Problem<'_> {
     fn out_of_time(&self) -> bool {
-        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        self.deadline.has_passed()
     }
 
     /// Bounds a node and splits it, where it may hold a vector better than `cut`.

@@ -45,6 +45,12 @@ pub(super) fn plan<T: Scalar>(of: &SparsePca, data: &Dataset<T>) -> Result<Plan>
         let task = Task { solver, ..of.fit.task(data) };
         let mut plan = plan::plan(&Task { options: &unlimited(of), ..task })?;
         plan.peak_memory += extra_memory(of, d as u64, plan.route, exact);
+        plan.passes = match (plan.route, &of.formulation) {
+            (Route::Covariance, _) => 1,
+            // Beside the plain components: a step of all starts, or two products of a round.
+            (_, Formulation::Cardinality(_)) => plan.passes + 15 * of.k,
+            _ => plan.passes + 100,
+        };
         plan.reason = match plan.route {
             Route::Covariance if exact => format!("the proof needs the {d} × {d} covariance"),
             Route::Covariance => format!("the {d} × {d} covariance is cheap"),
@@ -251,7 +257,7 @@ fn finish_model(
         });
     }
     warnings.extend(found.warnings);
-    let unit = penalty_unit(of, &context);
+    let units = PenaltyUnits::new(of, &context);
     SparsePcaModel::new(SparseParts {
         components: found.components,
         projection: of.projection,
@@ -261,7 +267,7 @@ fn finish_model(
         n_samples: context.n_samples,
         center: of.fit.center,
         feature_names: context.feature_names,
-        penalties: found.penalties.map(|all| all.iter().map(|p| p * unit).collect()),
+        penalties: found.penalties.map(|all| all.iter().map(|p| units.outside(*p)).collect()),
         optimality: found.optimality,
         path,
         convergence: found.convergence,
@@ -436,18 +442,38 @@ pub(super) fn regression(
     Ok((found, regressed.vectors))
 }
 
-/// What one unit of penalty on the standardised, prescaled data is in the user's units.
-pub(super) fn penalty_unit(of: &SparsePca, context: &Context) -> f64 {
-    let rows = match (of.penalty_scale, context.n_samples) {
-        (Some(PenaltyScale::Sum), Some(n)) => n - 1.0,
-        _ => 1.0,
-    };
-    rows * power_of_two(context.by.exponent).powi(2)
+/// Penalties in the user's units and in those of the standardised, prescaled data. The square of the
+/// prescaling need not be a number: it is applied in two steps.
+pub(super) struct PenaltyUnits {
+    rows: f64,
+    unit: f64,
+}
+
+impl PenaltyUnits {
+    pub fn new(of: &SparsePca, context: &Context) -> PenaltyUnits {
+        let rows = match (of.penalty_scale, context.n_samples) {
+            (Some(PenaltyScale::Sum), Some(n)) => n - 1.0,
+            _ => 1.0,
+        };
+        PenaltyUnits { rows, unit: power_of_two(context.by.exponent) }
+    }
+
+    pub fn inside(&self, penalty: f64) -> f64 {
+        penalty / self.rows / self.unit / self.unit
+    }
+
+    pub fn outside(&self, penalty: f64) -> f64 {
+        penalty * self.rows * self.unit * self.unit
+    }
 }
 
 pub(super) fn scaled_ridge(of: &SparsePca, context: &Context) -> Ridge {
+    // A ridge this far above every variance is infinite in all but its arithmetic.
+    const MOST: f64 = 1e150;
     match of.ridge.unwrap_or(Ridge::Finite(RIDGE)) {
-        Ridge::Finite(ridge) => Ridge::Finite(ridge / penalty_unit(of, context)),
+        Ridge::Finite(ridge) => {
+            Ridge::Finite(PenaltyUnits::new(of, context).inside(ridge).min(MOST))
+        }
         Ridge::Infinite => Ridge::Infinite,
     }
 }
@@ -455,9 +481,9 @@ pub(super) fn scaled_ridge(of: &SparsePca, context: &Context) -> Ridge {
 fn shrinkage(of: &SparsePca, context: &Context) -> Result<Shrinkage> {
     Ok(match &of.formulation {
         Formulation::Penalties(penalties) => {
-            let unit = penalty_unit(of, context);
+            let units = PenaltyUnits::new(of, context);
             let penalties = penalties.spread("penalty", of.k)?;
-            Shrinkage::Penalties(penalties.into_iter().map(|p| p / unit).collect())
+            Shrinkage::Penalties(penalties.into_iter().map(|p| units.inside(p)).collect())
         }
         Formulation::NonZeros(counts) | Formulation::Cardinality(counts) => {
             Shrinkage::Counts(counts.spread("non_zeros", of.k)?)

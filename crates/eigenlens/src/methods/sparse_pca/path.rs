@@ -53,9 +53,9 @@ pub(super) fn along(
 ) -> Result<SparsePath> {
     let total: f64 = context.variances.iter().sum();
     let share = |v: f64| if total > 0.0 { (v / total).min(1.0) } else { 0.0 };
-    let unit = fit::penalty_unit(of, context);
+    let units = fit::PenaltyUnits::new(of, context);
     let point = |found: &Found| PathPoint {
-        penalties: found.penalties.iter().flatten().map(|p| p * unit).collect(),
+        penalties: found.penalties.iter().flatten().map(|p| units.outside(*p)).collect(),
         n_non_zeros: found
             .components
             .outer_iter()
