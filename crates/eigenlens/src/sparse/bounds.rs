@@ -121,9 +121,7 @@ impl Part {
         let mut out = self.matrix.clone();
         for ((i, j), v) in out.indexed_iter_mut() {
             let most = strength * (weights[i] * weights[j]);
-            *v = if i == j {
-                *v - most
-            } else if *v > most {
+            *v = if i == j || *v > most {
                 *v - most
             } else if *v < -most && !self.non_negative {
                 *v + most

@@ -121,7 +121,7 @@ impl Removed {
     }
 
     /// The same on a matrix in memory.
-    pub fn from_matrix(&self, matrix: &mut Array2<f64>) {
+    pub fn take_out_of(&self, matrix: &mut Array2<f64>) {
         match self {
             Removed::Projected(q) => {
                 let g = matrix.dot(q);

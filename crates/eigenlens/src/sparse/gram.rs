@@ -138,7 +138,7 @@ impl<'a> Gram<'a> {
         };
         directions.extend(step.direction().cloned());
         match self {
-            Gram::Matrix(matrix) => step.from_matrix(matrix),
+            Gram::Matrix(matrix) => step.take_out_of(matrix),
             Gram::Operator(products) => products.remove(step)?,
         }
         Ok(())

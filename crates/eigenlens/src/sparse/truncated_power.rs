@@ -6,7 +6,7 @@ use super::vector::SparseVector;
 use crate::error::Result;
 use crate::linalg::{dense, random};
 use crate::solve::finish;
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
+use ndarray::{Array1, ArrayView1, ArrayView2};
 
 /// What is sought: `max βᵀSβ` with `‖β‖₂ = 1` and at most `cardinality` entries that are not 0.
 pub(crate) struct Search<'a> {
@@ -221,7 +221,7 @@ fn best_on(
     }
     let mut v = Array1::from(from.values.clone());
     for _ in 0..500 {
-        let mut next: Array1<f64> = Array2::from(principal.to_owned()).dot(&v);
+        let mut next: Array1<f64> = principal.dot(&v);
         next.mapv_inplace(|x| x.max(0.0));
         let norm = next.dot(&next).sqrt();
         if norm == 0.0 {
