@@ -11,7 +11,7 @@ const LEAVE: usize = 4;
 const ENTER: usize = 6;
 
 /// Swaps that are tried at cardinalities up to this; beyond it an eigenproblem for each is dear.
-const LARGEST: usize = 128;
+const LARGEST: usize = 32;
 
 /// Swaps, and additions while there is room, until none of the promising ones raises the variance.
 pub(super) fn swaps(matrix: ArrayView2<f64>, wish: &Search, best: &mut Found) -> Result<()> {

@@ -41,7 +41,7 @@ const ROW_STARTS: usize = 3;
 
 /// Cardinalities up to which the greedy start is made: on a matrix, and where every row costs a pass
 /// over the data.
-const GREEDY_STEPS: usize = 64;
+const GREEDY_STEPS: usize = 32;
 const GREEDY_PASSES: usize = 16;
 
 /// The best vector that the starts lead to.
