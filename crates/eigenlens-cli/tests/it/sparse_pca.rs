@@ -127,7 +127,7 @@ fn what_does_not_fit_is_refused() {
         (&["--cardinality", "0"], "`cardinality` is 0"),
         (&["--cardinality", "9"], "use `--cardinality 8`"),
         (&["--cardinality", "2", "--penalty", "1"], "cannot be used with"),
-        (&["--penalty", "-1"], "penalty"),
+        (&["--penalty=-1"], "`penalty` is -1"),
         (&["--penalty", "0.1", "--exact"], "cannot be used with"),
         (&["--ridge", "2"], "belongs to penalised regression"),
         (&["--time-limit", "3"], "--exact"),
