@@ -6,6 +6,7 @@ mod memory;
 mod missing;
 mod npy;
 mod ours;
+mod sparse;
 
 use cases::{CASES, Case};
 use std::error::Error;
@@ -20,6 +21,8 @@ commands:
   generate CASE DIR   write the data of a case into DIR, unless they are there
   run CASE DIR        fit and score the data in DIR, print one line of JSON
   missing DIR [PEER]  probabilistic PCA and missing values: tables of times
+  sparse-pca FORMULATION DATA ROWS COLUMNS COUNTS OUTPUT
+                      sparse PCA of DATA (.npy), print one line of JSON
 ";
 
 fn main() -> ExitCode {
@@ -41,6 +44,9 @@ fn main() -> ExitCode {
         }
         ["missing", directory] => missing::run(None, quick, Path::new(directory)),
         ["missing", directory, peer] => missing::run(Some(peer), quick, Path::new(directory)),
+        ["sparse-pca", formulation, data, rows, columns, counts, output] => {
+            sparse_pca(formulation, data, [rows, columns], counts, output)
+        }
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(64);
@@ -57,6 +63,18 @@ fn main() -> ExitCode {
 
 fn find(name: &str) -> Result<&'static Case, Box<dyn Error>> {
     Case::find(name).ok_or_else(|| format!("`{name}` is not a case").into())
+}
+
+fn sparse_pca(
+    formulation: &str,
+    data: &str,
+    shape: [&str; 2],
+    counts: &str,
+    output: &str,
+) -> Result<(), Box<dyn Error>> {
+    let shape = (shape[0].parse()?, shape[1].parse()?);
+    let counts = counts.split(',').map(str::parse).collect::<Result<Vec<usize>, _>>()?;
+    sparse::run(formulation, Path::new(data), shape, &counts, Path::new(output))
 }
 
 /// One measured run; the components go to `DIR/components-eigenlens.npy`.

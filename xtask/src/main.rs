@@ -15,6 +15,8 @@ commands:
                  options: --runs N, --quick
   bench missing  probabilistic PCA and missing values beside the `ppca` crate (needs the registry of
                  crates); option: --quick
+  bench sparse   sparse PCA beside scikit-learn's: time, memory, adjusted variance;
+                 options: --case NAME, --runs N, --quick
 ";
 
 fn main() -> ExitCode {
@@ -25,6 +27,7 @@ fn main() -> ExitCode {
         ["bench", "peers", options @ ..] => bench("eigenlens-bench", "peers.py", options),
         ["bench", "files", options @ ..] => bench("eigenlens", "files.py", options),
         ["bench", "missing", options @ ..] => bench_missing(options),
+        ["bench", "sparse", options @ ..] => bench("eigenlens-bench", "sparse.py", options),
         [] | ["help" | "-h" | "--help"] => {
             print!("{USAGE}");
             Ok(())

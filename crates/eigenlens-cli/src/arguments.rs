@@ -391,6 +391,8 @@ pub enum PlotKind {
     Imputation,
     /// Mean, components and reconstructions of images.
     Images,
+    /// Variance explained against non-zeros, of a model fitted with `--path`.
+    Path,
 }
 
 #[derive(Args)]

@@ -11,12 +11,12 @@ use crate::talk::Talk;
 use crate::terms;
 use eigenlens::model::ppca::Posterior;
 use eigenlens::model::{Cells, Linear, covariance_ellipse, normal_ellipse};
-use eigenlens::{Dataset, Model};
+use eigenlens::{Dataset, Model, PathPoint};
 use eigenlens_io::write::Output;
 use eigenlens_io::{Labels, Numbers, StoredModel};
 use eigenlens_report::{
-    Arrow, Biplot, Coloring, Component, CorrelationCircle, Ellipse, Limit, LoadingBars, Loadings,
-    LoadingsHeatMap, Monitoring, Picture, Scores,
+    Arrow, Biplot, Coloring, Component, CorrelationCircle, Ellipse, Limit, Line, LoadingBars,
+    Loadings, LoadingsHeatMap, Mark, Monitoring, Picture, Scores, Series,
 };
 use ndarray::{Array2, s};
 use std::path::{Path, PathBuf};
@@ -422,6 +422,56 @@ pub fn heat_map(model: &dyn Model) -> Result<LoadingsHeatMap, Failure> {
         values: loadings.rows().into_iter().map(|row| row.to_vec()).collect(),
         caption: "Loadings: components times standard deviations.".into(),
         ..LoadingsHeatMap::default()
+    })
+}
+
+/// Variance explained against non-zeros.
+pub fn path(model: &dyn Model) -> Result<Line, Failure> {
+    let Some(path) = model.path() else {
+        return Err(Failure::usage(
+            "this model holds no path",
+            "fit it with `eigenlens fit sparse-pca DATA --path 30`",
+        ));
+    };
+    let names = component_names(model);
+    let curve = |name: String, share: &dyn Fn(&PathPoint) -> f64| Series {
+        name,
+        points: path
+            .points
+            .iter()
+            .map(|point| [point.total_non_zeros() as f64, 100.0 * share(point)])
+            .collect(),
+        ..Series::default()
+    };
+    let mut series = vec![curve("all components".into(), &PathPoint::explained)];
+    if names.len() > 1 {
+        let one = |(j, name): (usize, &String)| {
+            curve(name.clone(), &move |point: &PathPoint| point.adjusted_variance_ratio[j])
+        };
+        series.extend(names.iter().enumerate().map(one));
+    }
+    let plain = 100.0 * path.plain_variance_ratio;
+    let (components, non_zeros) = (
+        if names.len() == 1 { "component" } else { "components" },
+        model.summary().columns.iter().find_map(|column| match (&column.cells, column.name) {
+            (Cells::Words(words), "non-zeros") => {
+                Some(words.iter().filter_map(|w| w.parse::<usize>().ok()).sum::<usize>())
+            }
+            _ => None,
+        }),
+    );
+    Ok(Line {
+        title: "Variance explained against non-zeros".into(),
+        subtitle: format!("{} plain {components} explain {plain:.1} %", names.len()),
+        x_label: "Non-zeros of all components".into(),
+        y_label: "Adjusted variance, % of the total".into(),
+        series,
+        marks: non_zeros
+            .map(|x| Mark { x: x as f64, label: "this model".into() })
+            .into_iter()
+            .collect(),
+        caption: "Each component adds what the ones before it do not explain.".into(),
+        ..Line::default()
     })
 }
 

@@ -93,6 +93,16 @@ pub enum Error {
         /// Features in the data.
         features: usize,
     },
+    /// More non-zeros were asked for than there are features. Ask for at most `features`.
+    #[error("`{name}` is {requested}, but there are only {features} features")]
+    TooManyNonZeros {
+        /// The option's name.
+        name: &'static str,
+        /// Non-zeros asked for.
+        requested: usize,
+        /// Features in the data.
+        features: usize,
+    },
     /// An option is out of its range.
     #[error("`{name}` is {value}, but it must be {expected}")]
     Parameter {
@@ -276,6 +286,7 @@ impl Error {
             Error::TooManyComponents { limit, .. } if *limit > 0 => {
                 set("n_components", limit.to_string())
             }
+            Error::TooManyNonZeros { name, features, .. } => set(name, features.to_string()),
             Error::MissingValue { row, .. } => Some(Hint::DropRow(*row)),
             Error::Infinite { row, .. } => Some(Hint::DropRow(*row)),
             Error::NothingLeft { .. } => set("missing", "em".into()),
@@ -297,6 +308,7 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::TooManyComponents { .. }
+            | Error::TooManyNonZeros { .. }
             | Error::Parameter { .. }
             | Error::Unsupported { .. }
             | Error::NotDefined { .. }
@@ -402,6 +414,31 @@ pub enum Warning {
         /// The noise variance, relative to the mean variance of a feature.
         share: f64,
     },
+    /// Penalties left nothing of these components: lower them.
+    ZeroComponents {
+        /// Components, counted from 0.
+        components: Vec<usize>,
+    },
+    /// The exact search stopped before its proof was complete: the best found, with its proven gap.
+    OptimalityGap {
+        /// Component, counted from 0.
+        component: usize,
+        /// The gap, relative to the proven upper bound.
+        gap: f64,
+        /// What stopped it.
+        limit: &'static str,
+    },
+    /// An iteration stopped at its limit before it came to rest.
+    Unsettled {
+        /// The iteration.
+        what: &'static str,
+        /// Iterations made.
+        iterations: usize,
+        /// The last change.
+        change: f64,
+        /// The change at which it would have ended.
+        tolerance: f64,
+    },
     /// The certificate does not meet the tolerance asked for.
     NotCertified {
         /// Largest relative residual.
@@ -478,6 +515,25 @@ impl fmt::Display for Warning {
             Warning::NoiseVanishes { share } => write!(
                 f,
                 "the components explain every observed entry; the noise variance is held at {share:.0e} of the variance"
+            ),
+            Warning::ZeroComponents { components } => {
+                let names: Vec<String> = components.iter().map(|j| (j + 1).to_string()).collect();
+                write!(
+                    f,
+                    "the penalty leaves nothing of {} {}; lower it",
+                    if names.len() == 1 { "component" } else { "components" },
+                    list(&names)
+                )
+            }
+            Warning::OptimalityGap { component, gap, limit } => write!(
+                f,
+                "component {} is the best found when the {limit} limit was reached: none has more than {:.2} % more variance",
+                component + 1,
+                100.0 * gap / (1.0 - gap)
+            ),
+            Warning::Unsettled { what, iterations, change, tolerance } => write!(
+                f,
+                "{what} stopped after {iterations} iterations: the last one moved an entry by {change:.1e}, the tolerance is {tolerance:.1e}"
             ),
             Warning::NotCertified { residual, tolerance } => write!(
                 f,

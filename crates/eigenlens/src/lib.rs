@@ -20,6 +20,7 @@
 //! | [`Ppca`] | the same, with σ² from the trace; expectation maximisation for data with holes | largest | [`PpcaModel`] |
 //! | [`BayesianPca`] | the same with a prior that switches directions off | largest | [`PpcaModel`] |
 //! | [`PpcaMixture`] | several of them, by expectation maximisation | largest | [`PpcaMixtureModel`] |
+//! | [`SparsePca`] | the covariance, with a search of its own | largest | [`SparsePcaModel`] |
 //!
 //! Data come as a [`Dataset`]: dense ([`ndarray`]), sparse ([`Csr`]) or streamed ([`Rows`]). The
 //! library opens no files, prints nothing and draws no unseeded random numbers.
@@ -34,6 +35,7 @@ mod operator;
 mod scalar;
 pub mod select;
 pub mod solve;
+mod sparse;
 mod wishes;
 
 pub use data::{
@@ -41,13 +43,20 @@ pub use data::{
     TermWeights, Treatment,
 };
 pub use error::{Error, ErrorKind, Hint, Result, Warning};
-pub use methods::{Algorithm, BayesianPca, Lsa, PartsCompared, Pca, Ppca, PpcaMixture};
+pub use methods::{
+    Algorithm, BayesianPca, Lsa, PartsCompared, Pca, PenaltyScale, PerComponent, Ppca, PpcaMixture,
+    SparsePca,
+};
 pub use missing::Progress;
 pub use model::parts::{Parts, Value};
-pub use model::{GramPca, Model, PcaModel, PpcaMixtureModel, PpcaModel, Summary, Verification};
+pub use model::{
+    GramPca, Model, Optimality, PathPoint, PcaModel, PpcaMixtureModel, PpcaModel, Projection,
+    SparsePath, SparsePcaModel, Summary, Verification,
+};
 pub use operator::{Deflated, Operator, SparseSymmetric, SymmetricMatrix};
 pub use scalar::Scalar;
 pub use solve::{Certificate, Plan, Route};
+pub use sparse::{Deflation, ProofLimits, Ridge, StoppedBy};
 pub use wishes::{NComponents, Options, Rule, Solver};
 
 /// The commands and examples of the written pages, run as tests.
@@ -65,4 +74,6 @@ mod pages {
     struct BayesianPcaPage;
     #[doc = include_str!("../../../docs/methods/ppca-mixture.md")]
     struct PpcaMixturePage;
+    #[doc = include_str!("../../../docs/methods/sparse-pca.md")]
+    struct SparsePcaPage;
 }

@@ -74,6 +74,7 @@ fn draw(
                 ));
             }
         },
+        PlotKind::Path => pictures::path(model)?.draw()?,
         PlotKind::Images => match images::shape(stored, asked.image_size)? {
             Some(shape) => match model.as_pca() {
                 Some(pca) => images::grid(pca, shape, samples.map(|s| &s.first))?.draw()?,

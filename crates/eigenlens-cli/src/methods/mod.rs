@@ -51,9 +51,7 @@ macro_rules! methods {
 methods! {
     Pca in pca,
     Lsa in lsa,
-    Ppca in ppca,
-    BayesianPca in bayesian_pca,
-    PpcaMixture in ppca_mixture,
+    BayesianPca in bayesian_pca, Ppca in ppca, PpcaMixture in ppca_mixture, SparsePca in sparse_pca,
 }
 
 /// What is told of a method.

@@ -9,4 +9,5 @@ mod pictures;
 mod process;
 mod results;
 mod snapshots;
+mod sparse_pca;
 mod support;

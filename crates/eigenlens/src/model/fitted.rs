@@ -1,6 +1,6 @@
 //! What every fitted model can do, whatever method made it.
 
-use super::{PcaModel, PpcaMixtureModel, PpcaModel, Summary, Verification};
+use super::{PcaModel, PpcaMixtureModel, PpcaModel, SparsePath, Summary, Verification};
 use crate::data::{Dataset, Treatment};
 use crate::error::{Error, Result, Warning};
 use crate::model::parts::Parts;
@@ -93,6 +93,10 @@ pub trait Model: Debug + Send + Sync {
 
     /// The model as a mixture of Gaussians, with all that only such a model has.
     fn as_mixture(&self) -> Option<&PpcaMixtureModel> {
+        None
+    }
+    /// The regularisation path behind the model, where one was asked for.
+    fn path(&self) -> Option<&SparsePath> {
         None
     }
 

@@ -3,7 +3,7 @@
 use crate::support::Random;
 use crate::torture_support::{InBlocks, compressed};
 use eigenlens::model::{Cells, from_parts};
-use eigenlens::{Dataset, Error, ErrorKind, Lsa, Model, Options, Pca, Ppca, Result};
+use eigenlens::{Dataset, Error, ErrorKind, Lsa, Model, Options, Pca, Ppca, Result, SparsePca};
 use ndarray::{Array2, ArrayView2, Axis, s};
 
 /// A method with a sensible configuration, fitted to data of either type.
@@ -38,6 +38,7 @@ const METHODS: &[Method] = &[
     row!("pca", |k: usize, options| Pca::new(k).options(options)),
     row!("lsa", |k: usize, options| Lsa::new(k).options(options)),
     row!("ppca", |k: usize, options| Ppca::new(k).options(options)),
+    row!("sparse-pca", |k: usize, options| SparsePca::cardinality(k, 3).options(options)),
 ];
 
 const N: usize = 90;

@@ -8,6 +8,7 @@ mod mixture;
 mod pca;
 mod ppca;
 mod records;
+mod sparse_pca;
 mod treatment;
 mod value;
 mod warnings;
@@ -17,7 +18,7 @@ pub use value::Value;
 pub(crate) use value::Entries;
 
 use crate::error::{Error, Result};
-use crate::model::{Model, PcaModel, PpcaMixtureModel, PpcaModel};
+use crate::model::{Model, PcaModel, PpcaMixtureModel, PpcaModel, SparsePcaModel};
 use std::collections::BTreeMap;
 
 /// Every method whose models can be stored, and how its models are put together: a new one is a
@@ -28,6 +29,7 @@ const STORED: &[(&str, Load)] = &[
     ("ppca", load_ppca),
     ("bayesian-pca", load_ppca),
     ("ppca-mixture", load_mixture),
+    ("sparse-pca", load_sparse_pca),
 ];
 
 type Load = fn(&Parts) -> Result<Box<dyn Model>>;
@@ -42,6 +44,9 @@ fn load_ppca(parts: &Parts) -> Result<Box<dyn Model>> {
 
 fn load_mixture(parts: &Parts) -> Result<Box<dyn Model>> {
     Ok(Box::new(PpcaMixtureModel::from_parts(parts)?))
+}
+fn load_sparse_pca(parts: &Parts) -> Result<Box<dyn Model>> {
+    Ok(Box::new(SparsePcaModel::from_parts(parts)?))
 }
 
 /// Puts a model of any method together from its parts, which may come from anywhere: everything is

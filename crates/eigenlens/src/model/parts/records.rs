@@ -5,21 +5,21 @@ use crate::error::Result;
 use crate::solve::{Certificate, Convergence, Evidence, NoneMissed, Plan, Route};
 use std::ops::Range;
 
+/// The array of a convergence record.
+pub(super) const CONVERGENCE: &str = "convergence.residuals";
+
 pub(super) const ARRAYS: [&str; 5] = [
     "certificate.residuals",
     "certificate.value_errors",
     "certificate.angles",
     "certificate.group_angles",
-    "convergence.residuals",
+    CONVERGENCE,
 ];
 
 pub(super) fn put(parts: &mut Parts, of: &Certificate, how: &Convergence, plan: &Plan) {
-    let vectors = [&of.residuals, &of.value_errors, &of.angles, &of.group_angles, &how.residuals];
+    let vectors = [&of.residuals, &of.value_errors, &of.angles, &of.group_angles];
     for (name, values) in ARRAYS.iter().zip(vectors) {
-        // A bound that could not be computed bounds nothing.
-        let known: Vec<f64> =
-            values.iter().map(|v| if v.is_nan() { f64::INFINITY } else { *v }).collect();
-        parts.put(name, &known);
+        put_bounds(parts, name, values);
     }
     let groups = of.groups.iter().map(|g| Value::list([g.start, g.end]));
     let certificate = Value::map([
@@ -29,15 +29,19 @@ pub(super) fn put(parts: &mut Parts, of: &Certificate, how: &Convergence, plan: 
         ("rank", of.rank.into()),
         ("none_missed", none_missed(of.none_missed)),
     ]);
+    parts.description.insert("certificate".to_string(), certificate);
+    put_run(parts, how, plan);
+}
+
+/// What models without a certificate of eigenpairs store: convergence and plan.
+pub(super) fn put_run(parts: &mut Parts, how: &Convergence, plan: &Plan) {
+    put_bounds(parts, CONVERGENCE, &how.residuals);
     let convergence = Value::map([
         ("converged", Value::from(how.converged)),
         ("iterations", how.iterations.into()),
         ("operator_applications", how.operator_applications.into()),
     ]);
-    parts.description.extend([
-        ("certificate".to_string(), certificate),
-        ("convergence".to_string(), convergence),
-    ]);
+    parts.description.insert("convergence".into(), convergence);
     put_plan(parts, plan);
 }
 
@@ -49,6 +53,13 @@ pub(super) fn put_plan(parts: &mut Parts, plan: &Plan) {
         ("peak_memory", plan.peak_memory.into()),
     ]);
     parts.description.insert("plan".into(), plan);
+}
+
+fn put_bounds(parts: &mut Parts, name: &str, values: &[f64]) {
+    // A bound that could not be computed bounds nothing.
+    let known: Vec<f64> =
+        values.iter().map(|v| if v.is_nan() { f64::INFINITY } else { *v }).collect();
+    parts.put(name, &known);
 }
 
 /// The certificate of k components.
@@ -83,7 +94,7 @@ pub(super) fn convergence(parts: &Parts) -> Result<Convergence> {
     let entries = parts.entries().map("convergence")?;
     Ok(Convergence {
         converged: entries.flag("converged")?,
-        residuals: parts.any_length(ARRAYS[4])?,
+        residuals: parts.any_length(CONVERGENCE)?,
         iterations: entries.count("iterations")?,
         operator_applications: entries.count("operator_applications")?,
     })
