@@ -60,13 +60,18 @@ pub fn run(method: &FitMethod, common: &Common, talk: &Talk) -> Result<(), Failu
     }
     mind_warnings(&*model, common, talk)?;
 
+    // Columns that a policy for missing values left out are no features.
+    let mut columns = opened.origin_columns();
+    if let Some(names) = model.feature_names() {
+        columns.retain(|column| names.contains(&column.name));
+    }
     let stored = StoredModel {
         model,
         term_weights: weighted.map(|(weights, _)| weights),
         origin: Origin {
             program: concat!("eigenlens ", env!("CARGO_PKG_VERSION")).into(),
             options: in_words(method, &wishes, &opened),
-            columns: opened.origin_columns(),
+            columns,
             labels: opened.label_names(),
             image: opened.image_shape(),
         },
