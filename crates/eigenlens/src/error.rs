@@ -104,6 +104,42 @@ pub enum Error {
         /// The value that came.
         value: f64,
     },
+    /// No sample has a label.
+    #[error("no sample has a label")]
+    NoLabels,
+    /// Every labelled sample is of one class: there is nothing to tell apart.
+    #[error("every label is `{label}`, but at least 2 classes are needed")]
+    OneClass {
+        /// The one class.
+        label: String,
+    },
+    /// The target is the same number for every sample.
+    #[error("the target is {value} for every sample, but it must vary")]
+    ConstantTarget {
+        /// The one value.
+        value: f64,
+    },
+    /// A number of the target is not finite.
+    #[error("the target of row {row} is {value}, but it must be finite")]
+    InfiniteTarget {
+        /// Row, counted from 0.
+        row: usize,
+        /// The value that came.
+        value: f64,
+    },
+    /// Samples have no label. Leave them out, or ask for their use without labels.
+    #[error("{} no label: {}", if rows.len() == 1 { "1 row has".to_string() } else { format!("{} rows have", rows.len()) }, row_list(rows))]
+    MissingLabels {
+        /// Rows, counted from 0.
+        rows: Vec<usize>,
+    },
+    /// A column is both target and feature: its directions would say nothing. Leave it out of the
+    /// features.
+    #[error("column `{name}` is the target and also among the features")]
+    TargetIsFeature {
+        /// The column.
+        name: String,
+    },
     /// Two shapes that belong together differ.
     #[error("{what} has {found}, but {expected} is expected")]
     Shape {
@@ -246,6 +282,7 @@ impl Error {
             Error::MissingValue { row, .. } => Some(Hint::DropRow(*row)),
             Error::Infinite { row, .. } => Some(Hint::DropRow(*row)),
             Error::WeightSum { .. } => set("weights", "relative".into()),
+            Error::MissingLabels { .. } => set("unlabelled", "keep".into()),
             Error::Memory { needed, .. } => set("memory", needed.to_string()),
             Error::NotConverged { iterations, .. } => {
                 set("max_iterations", (iterations * 4).to_string())
@@ -262,6 +299,7 @@ impl Error {
             | Error::Parameter { .. }
             | Error::Unsupported { .. }
             | Error::NotDefined { .. }
+            | Error::TargetIsFeature { .. }
             | Error::WeightSum { .. } => ErrorKind::Usage,
             Error::Memory { .. } => ErrorKind::Memory,
             Error::NotConverged { .. } | Error::Internal(_) => ErrorKind::Computation,
@@ -341,6 +379,34 @@ pub enum Warning {
         /// The rule.
         rule: &'static str,
     },
+    /// The labels tell fewer directions than were asked for: the rank of the centred label kernel.
+    LabelRank {
+        /// Components that depend on the labels.
+        useful: usize,
+        /// Components asked for.
+        requested: usize,
+    },
+    /// The features have nothing in common with the target, as far as rounding lets see.
+    NoDependence,
+    /// Nearly every sample has a class of its own: the target looks like an identifier.
+    IdentifierTarget {
+        /// Classes.
+        classes: usize,
+        /// Labelled samples.
+        samples: usize,
+    },
+    /// Samples without a label took part in means and variances only.
+    Unlabelled {
+        /// How many.
+        samples: usize,
+    },
+    /// The label kernel was replaced by a thin one.
+    LabelKernelCut {
+        /// Columns of its factor.
+        width: usize,
+        /// Share of its trace that was left out.
+        share: f64,
+    },
     /// The certificate does not meet the tolerance asked for.
     NotCertified {
         /// Largest relative residual.
@@ -400,6 +466,28 @@ impl fmt::Display for Warning {
             Warning::RuleFindsNone { rule } => {
                 write!(f, "the rule `{rule}` finds no component above the noise; one is kept")
             }
+            Warning::LabelRank { useful, requested } => write!(
+                f,
+                "the target tells {} apart, not {requested}; the others are null",
+                plural(*useful, "direction", "directions")
+            ),
+            Warning::NoDependence => {
+                write!(f, "the features have nothing in common with the target")
+            }
+            Warning::IdentifierTarget { classes, samples } => write!(
+                f,
+                "the target has {classes} classes for {samples} samples: it looks like an identifier"
+            ),
+            Warning::Unlabelled { samples } => write!(
+                f,
+                "{} no label and took part in means and variances only",
+                plural(*samples, "sample has", "samples have")
+            ),
+            Warning::LabelKernelCut { width, share } => write!(
+                f,
+                "the label kernel was cut to rank {width}, which leaves out {:.2} % of its trace",
+                share * 100.0
+            ),
             Warning::NotCertified { residual, tolerance } => write!(
                 f,
                 "the certificate shows a relative residual of {residual:.1e}, the tolerance is {tolerance:.1e}"
@@ -429,6 +517,10 @@ fn column_label(column: usize, name: &Option<String>) -> String {
         Some(name) => format!("{column} (`{name}`)"),
         None => column.to_string(),
     }
+}
+
+fn row_list(rows: &[usize]) -> String {
+    list(&rows.iter().map(usize::to_string).collect::<Vec<_>>())
 }
 
 fn plural(count: usize, one: &str, many: &str) -> String {

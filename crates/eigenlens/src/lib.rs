@@ -17,11 +17,13 @@
 //! | --- | --- | --- | --- |
 //! | [`Pca`] | the standardised data, or their Gram matrix on the short side | largest | [`PcaModel`] |
 //! | [`Lsa`] | the same, not centred | largest | [`PcaModel`] |
+//! | [`SupervisedPca`] | `Xᵀ H K_y H X`, through the thin product `Xᵀ H Δ` | largest | [`SupervisedPcaModel`] |
 //!
 //! Data come as a [`Dataset`]: dense ([`ndarray`]), sparse ([`Csr`]) or streamed ([`Rows`]). The
 //! library opens no files, prints nothing and draws no unseeded random numbers.
 
 mod data;
+pub mod dependence;
 mod error;
 mod linalg;
 mod methods;
@@ -33,12 +35,14 @@ pub mod solve;
 mod wishes;
 
 pub use data::{
-    Csr, Dataset, Missing, Moments, RowReader, Rows, SampleWeights, TermWeighting, TermWeights,
+    Csr, Dataset, Missing, Moments, RowReader, Rows, SampleWeights, Target, TermWeighting,
+    TermWeights,
 };
+pub use dependence::LabelKernel;
 pub use error::{Error, ErrorKind, Hint, Result, Warning};
-pub use methods::{Lsa, Pca};
+pub use methods::{Lsa, Pca, SupervisedPca};
 pub use model::parts::{Parts, Value};
-pub use model::{GramPca, PcaModel, Verification};
+pub use model::{GramPca, PcaModel, SupervisedPcaModel, Verification};
 pub use operator::{Deflated, Operator, SparseSymmetric, SymmetricMatrix};
 pub use scalar::Scalar;
 pub use solve::{Certificate, Plan, Route};

@@ -2,7 +2,9 @@
 //! Nothing here is centred in place or copied only to be centred.
 
 mod columns;
+mod cross;
 mod csr;
+mod factor;
 mod moments;
 mod moments_bytes;
 mod passes;
@@ -10,19 +12,24 @@ mod prepared;
 mod rows;
 mod sparse;
 mod standardization;
+mod target;
 mod term_weights;
 mod weights;
 
 pub use csr::Csr;
 pub use moments::Moments;
 pub use rows::{RowReader, Rows};
+pub use target::Target;
 pub use term_weights::{TermWeighting, TermWeights};
 pub use weights::SampleWeights;
 
 pub(crate) use columns::Columns;
-pub(crate) use passes::{Pass, Scores, Standardized, Tails};
+pub(crate) use cross::Cross;
+pub(crate) use factor::Factor;
+pub(crate) use passes::{LabelPass, Pass, Scores, Standardized, Tails};
 pub(crate) use prepared::{Prepared, unit_rows};
 pub(crate) use standardization::Standardization;
+pub(crate) use target::{Body as TargetBody, UNLABELLED};
 
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;

@@ -259,7 +259,7 @@ impl Fit {
         self.options.tolerance.unwrap_or(usual)
     }
 
-    fn task<'a, T: Scalar>(&'a self, data: &Dataset<T>) -> Task<'a> {
+    pub(super) fn task<'a, T: Scalar>(&'a self, data: &Dataset<T>) -> Task<'a> {
         let (stored, sparse, streamed) = data.storage();
         let entries = data.n_samples().unwrap_or(1) as f64 * data.n_features() as f64;
         Task {
@@ -568,7 +568,11 @@ pub(super) fn covariance(
 }
 
 /// Variance of each standardised column.
-fn standardized_variances(columns: &Columns, by: &Standardization, center: bool) -> Vec<f64> {
+pub(super) fn standardized_variances(
+    columns: &Columns,
+    by: &Standardization,
+    center: bool,
+) -> Vec<f64> {
     let divisor = columns.weight - 1.0;
     (0..columns.mean.len())
         .map(|f| {
@@ -586,7 +590,7 @@ pub(super) fn max_rank(columns: &Columns, variances: &[f64], center: bool) -> us
 }
 
 #[expect(clippy::too_many_arguments)]
-fn warn<T: Scalar>(
+pub(super) fn warn<T: Scalar>(
     data: &Dataset<T>,
     columns: &Columns,
     by: &Standardization,

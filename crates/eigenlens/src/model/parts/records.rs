@@ -86,13 +86,14 @@ pub(super) fn convergence(parts: &Parts) -> Result<Convergence> {
 }
 
 pub(super) fn plan(parts: &Parts) -> Result<Plan> {
-    const ROUTES: [Route; 6] = [
+    const ROUTES: [Route; 7] = [
         Route::Covariance,
         Route::Dual,
         Route::Svd,
         Route::Iterative,
         Route::Randomized,
         Route::Given,
+        Route::Labels,
     ];
     let entries = parts.entries().map("plan")?;
     let name = entries.text("route")?;

@@ -57,6 +57,18 @@ fn to_value(warning: &Warning) -> Value {
             ("escalated", vec![("from", from.into()), ("to", to.into()), ("why", why.into())])
         }
         Warning::RuleFindsNone { rule } => ("rule_finds_none", vec![("rule", (*rule).into())]),
+        Warning::LabelRank { useful, requested } => {
+            ("label_rank", vec![("useful", (*useful).into()), ("requested", (*requested).into())])
+        }
+        Warning::NoDependence => ("no_dependence", Vec::new()),
+        Warning::IdentifierTarget { classes, samples } => (
+            "identifier_target",
+            vec![("classes", (*classes).into()), ("samples", (*samples).into())],
+        ),
+        Warning::Unlabelled { samples } => ("unlabelled", vec![("samples", (*samples).into())]),
+        Warning::LabelKernelCut { width, share } => {
+            ("label_kernel_cut", vec![("width", (*width).into()), ("share", (*share).into())])
+        }
         Warning::NotCertified { residual, tolerance } => (
             "not_certified",
             vec![("residual", (*residual).into()), ("tolerance", (*tolerance).into())],
@@ -109,6 +121,19 @@ fn from_entries(entries: &Entries) -> Result<Warning> {
                 Some(rule) => Warning::RuleFindsNone { rule },
                 None => return entries.must_be("rule", "a rule"),
             }
+        }
+        "label_rank" => Warning::LabelRank {
+            useful: entries.count("useful")?,
+            requested: entries.count("requested")?,
+        },
+        "no_dependence" => Warning::NoDependence,
+        "identifier_target" => Warning::IdentifierTarget {
+            classes: entries.count("classes")?,
+            samples: entries.count("samples")?,
+        },
+        "unlabelled" => Warning::Unlabelled { samples: entries.count("samples")? },
+        "label_kernel_cut" => {
+            Warning::LabelKernelCut { width: entries.count("width")?, share: number("share")? }
         }
         "not_certified" => {
             Warning::NotCertified { residual: number("residual")?, tolerance: number("tolerance")? }
