@@ -23,6 +23,7 @@
 
 mod data;
 mod error;
+mod kernel;
 mod linalg;
 mod methods;
 pub mod model;
@@ -36,6 +37,9 @@ pub use data::{
     Csr, Dataset, Missing, Moments, RowReader, Rows, SampleWeights, TermWeighting, TermWeights,
 };
 pub use error::{Error, ErrorKind, Hint, Result, Warning};
+pub use kernel::{
+    Bandwidth, CustomKernel, Kernel, ResolvedKernel, center_kernel, center_new_kernel,
+};
 pub use methods::{Lsa, Pca};
 pub use model::parts::{Parts, Value};
 pub use model::{GramPca, PcaModel, Verification};

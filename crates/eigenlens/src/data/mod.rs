@@ -21,7 +21,7 @@ pub use weights::SampleWeights;
 
 pub(crate) use columns::Columns;
 pub(crate) use passes::{Pass, Scores, Standardized, Tails};
-pub(crate) use prepared::{Prepared, unit_rows};
+pub(crate) use prepared::{Block, Prepared, Slab, slab_rows, unit_rows};
 pub(crate) use standardization::Standardization;
 
 use crate::error::{Error, Result};
