@@ -25,6 +25,7 @@
 mod data;
 pub mod dependence;
 mod error;
+mod kernel;
 mod linalg;
 mod methods;
 pub mod model;
@@ -40,6 +41,9 @@ pub use data::{
 };
 pub use dependence::LabelKernel;
 pub use error::{Error, ErrorKind, Hint, Result, Warning};
+pub use kernel::{
+    Bandwidth, CustomKernel, Kernel, ResolvedKernel, center_kernel, center_new_kernel,
+};
 pub use methods::{Lsa, Pca, SupervisedPca};
 pub use model::parts::{Parts, Value};
 pub use model::{GramPca, PcaModel, SupervisedPcaModel, Verification};

@@ -27,7 +27,7 @@ pub(crate) use columns::Columns;
 pub(crate) use cross::Cross;
 pub(crate) use factor::Factor;
 pub(crate) use passes::{LabelPass, Pass, Scores, Standardized, Tails};
-pub(crate) use prepared::{Prepared, unit_rows};
+pub(crate) use prepared::{Block, Prepared, Slab, slab_rows, unit_rows};
 pub(crate) use standardization::Standardization;
 pub(crate) use target::{Body as TargetBody, UNLABELLED};
 

@@ -1,0 +1,167 @@
+//! How wide a kernel is: γ, or the rule that finds it.
+
+use crate::data::{Columns, Dataset, Prepared};
+use crate::error::{Error, Result};
+use crate::linalg::random;
+use crate::scalar::Scalar;
+use ndarray::{Array2, ArrayView2};
+use rand::Rng;
+use rayon::prelude::*;
+
+/// γ of a Gaussian or Laplacian kernel, or the rule that finds it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Bandwidth {
+    /// The median heuristic: σ is the median distance between samples (γ = 1/(2σ²) for the Gaussian
+    /// kernel, 1/σ for the Laplacian), over all pairs of at most 1000 samples.
+    #[default]
+    Median,
+    /// 1/(d · variance of all entries), called `scale` by scikit-learn.
+    Scale,
+    /// 1/d.
+    PerFeature,
+    /// This γ.
+    Gamma(f64),
+    /// This σ: γ = 1/(2σ²) for the Gaussian kernel, 1/σ for the Laplacian.
+    Sigma(f64),
+}
+
+/// Samples whose distances the median is taken of.
+const SAMPLE: usize = 1000;
+
+impl Bandwidth {
+    pub(crate) fn check(&self) -> Result<()> {
+        let (name, value) = match *self {
+            Bandwidth::Gamma(gamma) => ("gamma", gamma),
+            Bandwidth::Sigma(sigma) => ("sigma", sigma),
+            _ => return Ok(()),
+        };
+        if value > 0.0 && value.is_finite() {
+            return Ok(());
+        }
+        Err(Error::Parameter {
+            name,
+            value: value.to_string(),
+            expected: "a finite number above 0",
+        })
+    }
+
+    /// γ for `exp(−γ ‖x−y‖²)`.
+    pub(crate) fn of_squared_distances<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        seed: u64,
+    ) -> Result<f64> {
+        match *self {
+            Bandwidth::Sigma(sigma) => sane(0.5 / (sigma * sigma)),
+            Bandwidth::Median => {
+                let rows = sample(data, seed)?;
+                sane(0.5 / median(squared_distances(rows.view())))
+            }
+            _ => self.common(data),
+        }
+    }
+
+    /// γ for `exp(−γ ‖x−y‖₁)`.
+    pub(crate) fn of_absolute_distances<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        seed: u64,
+    ) -> Result<f64> {
+        match *self {
+            Bandwidth::Sigma(sigma) => sane(1.0 / sigma),
+            Bandwidth::Median => {
+                let rows = sample(data, seed)?;
+                sane(1.0 / median(pairs(rows.view(), |a, b| (a - b).abs())))
+            }
+            _ => self.common(data),
+        }
+    }
+
+    fn common<T: Scalar>(&self, data: &Dataset<T>) -> Result<f64> {
+        let d = data.n_features() as f64;
+        match *self {
+            Bandwidth::Gamma(gamma) => Ok(gamma),
+            Bandwidth::Scale => {
+                let plain = data.reborrow();
+                let columns = Columns::of(&mut Prepared::new(&plain)?)?;
+                let n = columns.weight;
+                let grand = columns.mean.iter().sum::<f64>() / d;
+                let between: f64 = columns.mean.iter().map(|m| (m - grand) * (m - grand)).sum();
+                let variance = columns.squares.iter().sum::<f64>() / (n * d) + between / d;
+                sane(1.0 / (d * variance))
+            }
+            _ => Ok(1.0 / d.max(1.0)),
+        }
+    }
+}
+
+/// A γ that is a number; without any distance between samples every γ gives the same kernel.
+fn sane(gamma: f64) -> Result<f64> {
+    if gamma > 0.0 && gamma.is_finite() { Ok(gamma) } else { Ok(1.0) }
+}
+
+/// At most [`SAMPLE`] rows, drawn without replacement (reservoir sampling, Vitter 1985) in one pass.
+fn sample<T: Scalar>(data: &Dataset<T>, seed: u64) -> Result<Array2<f64>> {
+    let d = data.n_features();
+    let mut rng = random::stream(seed, 11);
+    let mut rows: Vec<f64> = Vec::new();
+    let mut seen = 0usize;
+    let plain = data.reborrow();
+    let prepared = Prepared::new(&plain)?;
+    prepared.for_each_slab(crate::data::unit_rows(d), |slab| {
+        let mut scratch = Vec::new();
+        for i in 0..slab.rows {
+            let at = seen;
+            seen += 1;
+            let place = if at < SAMPLE { at } else { (rng.next_u64() % (at as u64 + 1)) as usize };
+            if place >= SAMPLE {
+                continue;
+            }
+            let block = slab.block(i, i + 1, &mut scratch);
+            if let Some((row, column, value)) = block.find_bad() {
+                return Err(plain.bad_entry(row, column, value));
+            }
+            let values = block.row(0).iter().map(|v| v.to_f64());
+            if at < SAMPLE {
+                rows.extend(values);
+            } else {
+                rows.splice(place * d..(place + 1) * d, values);
+            }
+        }
+        Ok(())
+    })?;
+    Array2::from_shape_vec((rows.len() / d, d), rows).map_err(|e| Error::Internal(e.to_string()))
+}
+
+/// ‖x−y‖² of every pair of rows, from the differences themselves.
+pub(crate) fn squared_distances(rows: ArrayView2<f64>) -> Vec<f64> {
+    pairs(rows, |a, b| (a - b) * (a - b))
+}
+
+fn pairs(rows: ArrayView2<f64>, term: impl Fn(f64, f64) -> f64 + Sync) -> Vec<f64> {
+    let n = rows.nrows();
+    (1..n)
+        .into_par_iter()
+        .flat_map_iter(|i| {
+            let term = &term;
+            (0..i).map(move |j| {
+                rows.row(i).iter().zip(rows.row(j)).map(|(&a, &b)| term(a, b)).sum::<f64>()
+            })
+        })
+        .collect()
+}
+
+/// The median; of those above 0 where more than half are 0 (duplicates).
+fn median(mut values: Vec<f64>) -> f64 {
+    let middle = |values: &mut Vec<f64>| {
+        let half = values.len() / 2;
+        (!values.is_empty()).then(|| *values.select_nth_unstable_by(half, f64::total_cmp).1)
+    };
+    match middle(&mut values) {
+        Some(0.0) => {
+            values.retain(|v| *v > 0.0);
+            middle(&mut values).unwrap_or(0.0)
+        }
+        found => found.unwrap_or(0.0),
+    }
+}
