@@ -39,7 +39,7 @@ pub use data::{
     Csr, Dataset, Missing, Moments, RowReader, Rows, SampleWeights, Target, TermWeighting,
     TermWeights,
 };
-pub use dependence::LabelKernel;
+pub use dependence::{Hsic, LabelKernel};
 pub use error::{Error, ErrorKind, Hint, Result, Warning};
 pub use kernel::{
     Bandwidth, CustomKernel, Kernel, ResolvedKernel, center_kernel, center_new_kernel,

@@ -131,6 +131,18 @@ impl Target {
         }
     }
 
+    /// The target as columns of numbers (n × q), for kernels of rows: classes as one column of codes
+    /// (NaN where there is none).
+    pub fn columns(&self) -> Array2<f64> {
+        match &self.body {
+            Body::Classes { codes, .. } => Array2::from_shape_fn((codes.len(), 1), |(i, _)| {
+                if codes[i] == UNLABELLED { f64::NAN } else { f64::from(codes[i]) }
+            }),
+            Body::Numbers(values) => values.clone(),
+            Body::Kernel(matrix) | Body::Factor(matrix) => matrix.clone(),
+        }
+    }
+
     /// Samples without a label or number, counted from 0.
     pub fn missing_rows(&self) -> Vec<usize> {
         match &self.body {

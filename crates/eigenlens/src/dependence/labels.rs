@@ -1,7 +1,8 @@
 //! Kernels between targets, as thin factors.
 
-use crate::data::{Factor, Target, TargetBody, UNLABELLED};
+use crate::data::{Dataset, Factor, Target, TargetBody, UNLABELLED};
 use crate::error::{Error, Result, Warning};
+use crate::kernel::Bandwidth;
 use crate::linalg::dense::symmetric_eigenvalues;
 use crate::linalg::gemm;
 use crate::linalg::pivoted_cholesky::{PivotedCholesky, pivoted_cholesky};
@@ -167,10 +168,9 @@ fn gaussian(values: &Array2<f64>, gamma: Option<f64>, counts: Option<&[f64]>) ->
     let known = values.select(ndarray::Axis(0), &labelled);
     let gamma = match gamma {
         Some(gamma) => gamma,
-        None => {
-            let sigma = median_distance(&known);
-            1.0 / (2.0 * sigma * sigma)
-        }
+        // The samples of the median are drawn with a seed of their own: the label kernel is the same
+        // whatever the fit's.
+        None => Bandwidth::Median.of_squared_distances(&Dataset::from(&known), 0)?,
     };
     let column = |pivot: usize, out: &mut [f64]| {
         let center = known.row(pivot);
@@ -244,27 +244,4 @@ fn rank(factor: &Factor, counts: Option<&[f64]>) -> Result<(usize, f64)> {
         }
         (None, None) => Ok((0, 0.0)),
     }
-}
-
-/// The median distance between different targets, of evenly spaced samples where there are many.
-fn median_distance(values: &Array2<f64>) -> f64 {
-    const SAMPLES: usize = 1000;
-    let n = values.nrows();
-    let step = n.div_ceil(SAMPLES).max(1);
-    let chosen: Vec<usize> = (0..n).step_by(step).collect();
-    let mut distances = Vec::with_capacity(chosen.len() * chosen.len() / 2);
-    for (at, &i) in chosen.iter().enumerate() {
-        for &j in &chosen[..at] {
-            let pairs = values.row(i).into_iter().zip(values.row(j));
-            let square: f64 = pairs.map(|(a, b)| (a - b) * (a - b)).sum();
-            if square > 0.0 {
-                distances.push(square.sqrt());
-            }
-        }
-    }
-    if distances.is_empty() {
-        return 1.0;
-    }
-    let middle = distances.len() / 2;
-    *distances.select_nth_unstable_by(middle, f64::total_cmp).1
 }
