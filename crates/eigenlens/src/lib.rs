@@ -46,7 +46,7 @@ pub use kernel::{
 };
 pub use methods::{Lsa, Pca, SupervisedPca};
 pub use model::parts::{Parts, Value};
-pub use model::{GramPca, PcaModel, SupervisedPcaModel, Verification};
+pub use model::{GramPca, Model, PcaModel, Summary, SupervisedPcaModel, Verification};
 pub use operator::{Deflated, Operator, SparseSymmetric, SymmetricMatrix};
 pub use scalar::Scalar;
 pub use solve::{Certificate, Plan, Route};

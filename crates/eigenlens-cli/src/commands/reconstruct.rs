@@ -1,13 +1,14 @@
 //! `eigenlens reconstruct`.
 
 use crate::arguments::{Common, Reconstruct};
-use crate::describe::{feature_names, number, percent, read_model};
+use crate::describe::{feature_names, read_model};
 use crate::failure::Failure;
 use crate::input::{Opened, Piece};
 use crate::output::{TableOutput, print, view};
 use crate::progress::Progress;
 use crate::talk::Talk;
-use eigenlens::{Dataset, PcaModel, Scalar, Value};
+use eigenlens::model::{number, percent};
+use eigenlens::{Dataset, Model, Scalar, Value};
 use eigenlens_io::{Labels, Numbers, json};
 use eigenlens_report::{Column, Table};
 use ndarray::Array2;
@@ -34,7 +35,7 @@ pub fn run(asked: &Reconstruct, common: &Common, talk: &Talk) -> Result<(), Fail
             "fit with `--weighting none`",
         ));
     }
-    let model = &stored.model;
+    let model = &*stored.model;
     let opened = Opened::for_model(&asked.data.data, &stored, &asked.reading, common, talk)?;
     let labels = opened.label_names();
     let n = opened.n_samples().0;
@@ -104,29 +105,33 @@ impl Sample {
     }
 }
 
-fn round_trip(model: &PcaModel, numbers: &Numbers) -> eigenlens::Result<(Numbers, Vec<Sample>)> {
+fn round_trip(model: &dyn Model, numbers: &Numbers) -> eigenlens::Result<(Numbers, Vec<Sample>)> {
     match numbers {
-        Numbers::F32(x) => round_trip_of(model, x).map(|(back, s)| (Numbers::F32(back), s)),
-        Numbers::F64(x) => round_trip_of(model, x).map(|(back, s)| (Numbers::F64(back), s)),
+        Numbers::F32(x) => {
+            let back = model.reconstruct_f32(&Dataset::from(x))?;
+            let samples = samples(model, x, &back);
+            Ok((Numbers::F32(back), samples))
+        }
+        Numbers::F64(x) => {
+            let back = model.reconstruct_f64(&Dataset::from(x))?;
+            let samples = samples(model, x, &back);
+            Ok((Numbers::F64(back), samples))
+        }
     }
 }
 
-fn round_trip_of<T: Scalar>(
-    model: &PcaModel,
-    x: &Array2<T>,
-) -> eigenlens::Result<(Array2<T>, Vec<Sample>)> {
-    let back = model.reconstruct(&Dataset::from(x))?;
-    let samples = (x.rows().into_iter().zip(back.rows()))
+fn samples<T: Scalar>(model: &dyn Model, x: &Array2<T>, back: &Array2<T>) -> Vec<Sample> {
+    let mean = model.linear().map_or_else(Vec::new, |linear| linear.mean.to_vec());
+    (x.rows().into_iter().zip(back.rows()))
         .map(|(x, back)| {
             let (mut error, mut distance) = (0.0f64, 0.0f64);
-            for ((x, back), mean) in x.iter().zip(back).zip(model.mean()) {
+            for (f, (x, back)) in x.iter().zip(back).enumerate() {
                 error = error.hypot(x.to_f64() - back.to_f64());
-                distance = distance.hypot(x.to_f64() - mean);
+                distance = distance.hypot(x.to_f64() - mean.get(f).copied().unwrap_or(0.0));
             }
             Sample { error, distance }
         })
-        .collect();
-    Ok((back, samples))
+        .collect()
 }
 
 /// The errors of all samples together, and the worst of them.
@@ -161,17 +166,17 @@ impl Loss {
         if self.distance > 0.0 { (self.error / self.distance).powi(2) } else { 0.0 }
     }
 
-    fn root_mean_square(&self, model: &PcaModel) -> f64 {
+    fn root_mean_square(&self, model: &dyn Model) -> f64 {
         self.error / (self.rows as f64 * model.n_features() as f64).sqrt()
     }
 
     /// Numbers in the table over numbers that are kept: scores, components and mean.
-    fn compression(&self, model: &PcaModel) -> f64 {
+    fn compression(&self, model: &dyn Model) -> f64 {
         let (n, d, k) = (self.rows as f64, model.n_features() as f64, model.n_components() as f64);
         n * d / (n * k + k * d + d)
     }
 
-    fn text(&self, model: &PcaModel) -> String {
+    fn text(&self, model: &dyn Model) -> String {
         let table = Table {
             caption: "largest errors".into(),
             columns: vec![
@@ -197,7 +202,7 @@ impl Loss {
         )
     }
 
-    fn value(&self, model: &PcaModel) -> Value {
+    fn value(&self, model: &dyn Model) -> Value {
         let worst = self.worst.iter().map(|(error, row, _)| {
             Value::map([("row", Value::from(*row)), ("error", (*error).into())])
         });

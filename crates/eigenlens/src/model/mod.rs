@@ -2,20 +2,26 @@
 
 pub mod diagnostics;
 mod ellipse;
+mod fitted;
 pub mod gaussian;
 mod gram;
 pub mod limits;
 mod linear_map;
 pub mod parts;
 mod pca;
+mod pca_summary;
 pub mod rotation;
+mod summary;
 mod supervised;
 pub mod supplementary;
 mod verify;
 
 pub use ellipse::{Ellipse, normal_ellipse};
+pub use fitted::{Linear, Model};
 pub use gram::GramPca;
+pub use parts::from_parts;
 pub use pca::{ModelSpectrum, PcaModel};
+pub use summary::{Cells, ScreeHeights, Summary, SummaryColumn, number, percent};
 pub use supervised::{SupervisedPcaModel, TargetRecord};
 pub use verify::Verification;
 
