@@ -75,6 +75,8 @@ pub enum Command {
     Report(Report),
     /// Check a model against its data with independent code; exit 1 if it fails.
     Verify(Verify),
+    /// How much two sets of columns depend on each other, and a test of it.
+    Hsic(Box<crate::commands::hsic::Asked>),
     /// List the methods.
     Methods,
     /// Write a small bundled table to try things on.

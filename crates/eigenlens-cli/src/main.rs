@@ -12,6 +12,7 @@ mod output;
 mod pictures;
 mod progress;
 mod talk;
+mod target;
 mod terms;
 mod wishes;
 

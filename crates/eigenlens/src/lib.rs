@@ -36,8 +36,8 @@ pub mod solve;
 mod wishes;
 
 pub use data::{
-    Csr, Dataset, Missing, Moments, RowReader, Rows, SampleWeights, Target, TermWeighting,
-    TermWeights,
+    Csr, Dataset, Missing, Moments, RowReader, Rows, SampleWeights, Target, TargetKind,
+    TermWeighting, TermWeights,
 };
 pub use dependence::{Hsic, LabelKernel};
 pub use error::{Error, ErrorKind, Hint, Result, Warning};

@@ -8,9 +8,10 @@ use crate::methods::{AnyData, FitMethod, Fitted, Method, Wishes};
 use crate::output::{TableOutput, create, default_path, print, view};
 use crate::progress::Progress;
 use crate::talk::Talk;
+use crate::target;
 use crate::terms;
 use crate::wishes::{Bytes, components_text};
-use eigenlens::{Csr, Dataset, Model, NComponents, Options, TermWeights, Value};
+use eigenlens::{Csr, Dataset, Model, NComponents, Options, Target, TermWeights, Value};
 use eigenlens_io::write::Output;
 use eigenlens_io::{Labels, Numbers, Origin, StoredModel, json};
 use ndarray::{Array2, ArrayView2};
@@ -23,8 +24,10 @@ pub fn run(method: &FitMethod, common: &Common, talk: &Talk) -> Result<(), Failu
         return plan(asked, method, common, talk);
     }
     let outputs = Outputs::create(asked)?;
-    let opened = Opened::for_fit(&asked.data.data, &asked.reading, common, talk)?;
+    let targets = target::names(method.target());
+    let opened = Opened::for_fit(&asked.data.data, &asked.reading, targets, common, talk)?;
     let mut wishes = wishes(method, asked, &opened, common);
+    wishes.target = target::read(method.target(), &opened, talk)?;
     let memory = Memory::share(&opened, method, &wishes, common)?;
 
     let progress = Progress::bytes(talk, "reading");
@@ -88,6 +91,7 @@ fn wishes(method: &dyn Method, asked: &arguments::Fit, opened: &Opened, common: 
             tolerance: asked.wishes.tolerance,
             max_iterations: asked.wishes.max_iterations.unwrap_or(defaults.max_iterations),
         },
+        target: None,
     }
 }
 
@@ -173,7 +177,8 @@ fn in_memory_plan(
     wishes: &Wishes,
     memory: Option<u64>,
 ) -> Result<eigenlens::Plan, Failure> {
-    let shape = (opened.n_samples().1.max(2), opened.n_features());
+    let rows = wishes.target.as_ref().map_or(opened.n_samples().1, Target::n_samples);
+    let shape = (rows.max(2), opened.n_features());
     let mut wishes = wishes.clone();
     wishes.options.memory = memory;
     if let Some(sparse) = opened.sparse() {
@@ -203,8 +208,10 @@ fn plan(
     common: &Common,
     talk: &Talk,
 ) -> Result<(), Failure> {
-    let opened = Opened::for_fit(&asked.data.data, &asked.reading, common, talk)?;
+    let targets = target::names(method.target());
+    let opened = Opened::for_fit(&asked.data.data, &asked.reading, targets, common, talk)?;
     let mut wishes = wishes(method, asked, &opened, common);
+    wishes.target = target::read(method.target(), &opened, talk)?;
     let memory = Memory::share(&opened, method, &wishes, common)?;
     let streams = memory.table == Some(0);
     let (known, guess) = opened.n_samples();

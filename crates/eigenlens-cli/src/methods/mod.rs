@@ -4,9 +4,10 @@
 
 use crate::arguments::FitArguments;
 use crate::failure::Failure;
+use crate::target::TargetOptions;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Command, Subcommand};
-use eigenlens::{Dataset, Model, NComponents, Options, Plan, TermWeighting};
+use eigenlens::{Dataset, Model, NComponents, Options, Plan, Target, TermWeighting};
 use eigenlens_io::Numbers;
 use std::collections::BTreeMap;
 
@@ -51,6 +52,7 @@ macro_rules! methods {
 methods! {
     Pca in pca,
     Lsa in lsa,
+    SupervisedPca in supervised_pca,
 }
 
 /// What is told of a method.
@@ -84,6 +86,11 @@ pub trait Method {
     /// Fits, with the scores of the samples if they are wanted and cheap to give.
     fn fit(&self, wishes: &Wishes, data: &AnyData, want_scores: bool) -> eigenlens::Result<Fitted>;
 
+    /// The target whose directions are looked for, where the method has one.
+    fn target(&self) -> Option<&TargetOptions> {
+        None
+    }
+
     /// How counts of terms are weighted before the method sees them.
     fn weighting(&self) -> Option<TermWeighting> {
         None
@@ -107,6 +114,8 @@ pub struct Fitted {
 pub struct Wishes {
     pub components: NComponents,
     pub options: Options,
+    /// The target, for methods that have one.
+    pub target: Option<Target>,
 }
 
 impl dyn Method + '_ {

@@ -19,7 +19,7 @@ mod weights;
 pub use csr::Csr;
 pub use moments::Moments;
 pub use rows::{RowReader, Rows};
-pub use target::Target;
+pub use target::{Target, TargetKind};
 pub use term_weights::{TermWeighting, TermWeights};
 pub use weights::SampleWeights;
 

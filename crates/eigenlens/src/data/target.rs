@@ -1,7 +1,7 @@
 //! What supervised methods keep: a class or numbers for every sample.
 
 use crate::error::{Error, Result};
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView1, ArrayView2};
 use std::collections::BTreeMap;
 
 /// The code of a sample without a label.
@@ -34,7 +34,37 @@ pub(crate) enum Body {
     Factor(Array2<f64>),
 }
 
+/// What a target of numbers is taken for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TargetKind {
+    /// A class where one column holds few whole numbers, each several times; else numbers.
+    #[default]
+    Auto,
+    /// Each value is a class.
+    Class,
+    /// Numbers, close to or far from each other.
+    Number,
+}
+
 impl Target {
+    /// Numbers (n × q; NaN where one is missing), taken for what the kind says. Classes are named
+    /// by their numbers, several columns joined by ` / `.
+    pub fn guess(values: Array2<f64>, kind: TargetKind) -> Target {
+        let is_class = match kind {
+            TargetKind::Class => true,
+            TargetKind::Number => false,
+            TargetKind::Auto => values.ncols() == 1 && looks_like_classes(&values),
+        };
+        if !is_class {
+            return Target::numbers(values);
+        }
+        let name = |row: ArrayView1<f64>| {
+            let words: Vec<String> = row.iter().map(f64::to_string).collect();
+            row.iter().all(|v| !v.is_nan()).then(|| words.join(" / "))
+        };
+        Target::classes_or_missing(values.rows().into_iter().map(name))
+    }
+
     /// A class for every sample. Classes are numbered in the order of their names.
     pub fn classes<S: AsRef<str>>(labels: impl IntoIterator<Item = S>) -> Target {
         Self::classes_or_missing(labels.into_iter().map(Some))
@@ -131,6 +161,14 @@ impl Target {
         }
     }
 
+    /// How many samples each class has, in the order of [`Target::class_names`].
+    pub fn class_sizes(&self) -> Option<Vec<usize>> {
+        let Body::Classes { codes, names } = &self.body else { return None };
+        let mut sizes = vec![0; names.len()];
+        codes.iter().filter(|c| **c != UNLABELLED).for_each(|&c| sizes[c as usize] += 1);
+        Some(sizes)
+    }
+
     /// The target as columns of numbers (n × q), for kernels of rows: classes as one column of codes
     /// (NaN where there is none).
     pub fn columns(&self) -> Array2<f64> {
@@ -197,7 +235,7 @@ impl Target {
                 if values.ncols() == 0 || missing.len() == values.nrows() {
                     return Err(Error::NoLabels);
                 }
-                let varies = |column: ndarray::ArrayView1<f64>| {
+                let varies = |column: ArrayView1<f64>| {
                     let (low, high) = column
                         .iter()
                         .filter(|v| !v.is_nan())
@@ -216,9 +254,58 @@ impl Target {
     }
 }
 
+/// At most this many different whole numbers are classes.
+const MOST_CLASSES: usize = 20;
+
+fn looks_like_classes(values: &Array2<f64>) -> bool {
+    let mut seen = std::collections::BTreeSet::new();
+    let mut known = 0;
+    for &value in values.iter().filter(|v| !v.is_nan()) {
+        if value.fract() != 0.0 || value.abs() > 1e15 {
+            return false;
+        }
+        seen.insert(value as i64);
+        known += 1;
+        if seen.len() > MOST_CLASSES {
+            return false;
+        }
+    }
+    3 * seen.len() <= known
+}
+
 fn check_finite(values: ArrayView2<f64>) -> Result<()> {
     match values.indexed_iter().find(|(_, v)| !v.is_finite()) {
         Some(((row, _), &value)) => Err(Error::InfiniteTarget { row, value }),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn few_whole_numbers_are_classes() {
+        let guess = |values: Array2<f64>| Target::guess(values, TargetKind::Auto);
+        let column = |f: fn(usize) -> f64, n: usize| Array2::from_shape_fn((n, 1), |(i, _)| f(i));
+        let digits = guess(column(|i| (i % 3) as f64, 30));
+        assert_eq!(digits.class_sizes(), Some(vec![10, 10, 10]));
+        assert_eq!(digits.class_names().unwrap(), ["0", "1", "2"]);
+        assert!(guess(column(|i| i as f64, 30)).class_names().is_none());
+        assert!(guess(column(|i| (i % 3) as f64 + 0.5, 30)).class_names().is_none());
+        assert!(guess(array![[0.0, 1.0], [0.0, 1.0], [1.0, 1.0]]).class_names().is_none());
+        let forced = Target::guess(array![[0.5], [f64::NAN], [1.5]], TargetKind::Class);
+        assert_eq!(forced.class_names().unwrap(), ["0.5", "1.5"]);
+        assert_eq!(forced.missing_rows(), [1]);
+        let numbers = Target::guess(column(|i| (i % 2) as f64, 30), TargetKind::Number);
+        assert!(numbers.class_names().is_none());
+    }
+
+    #[test]
+    fn classes_do_not_depend_on_the_order_of_rows() {
+        let a = Target::classes(["b", "a", "c", "a"]);
+        assert_eq!(a.columns(), array![[1.0], [0.0], [2.0], [0.0]]);
+        assert_eq!(a.select(&[2, 1]).columns(), array![[2.0], [0.0]]);
     }
 }

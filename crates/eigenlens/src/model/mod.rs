@@ -13,6 +13,7 @@ mod pca_summary;
 pub mod rotation;
 mod summary;
 mod supervised;
+mod supervised_summary;
 pub mod supplementary;
 mod verify;
 

@@ -80,8 +80,12 @@ impl SupervisedPcaModel {
     /// The same model, transforming with this many threads (`None`: one for each core). The answer
     /// does not depend on it.
     pub fn with_threads(mut self, threads: Option<usize>) -> Self {
-        self.parts.map.threads = threads;
+        self.use_threads(threads);
         self
+    }
+
+    pub(super) fn use_threads(&mut self, threads: Option<usize>) {
+        self.parts.map.threads = threads;
     }
 
     /// The number of components, k.

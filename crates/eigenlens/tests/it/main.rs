@@ -3,12 +3,14 @@
 mod bad_input;
 mod determinism;
 mod golden;
+mod hsic;
 mod identities;
 mod layers;
 mod no_panic;
 mod numacc;
 mod parts;
 mod solvers;
+mod supervised;
 mod support;
 mod torture;
 mod torture_scale;

@@ -6,6 +6,7 @@
 
 mod pca;
 mod records;
+mod supervised;
 mod value;
 mod warnings;
 
@@ -14,17 +15,22 @@ pub use value::Value;
 pub(crate) use value::Entries;
 
 use crate::error::{Error, Result};
-use crate::model::{Model, PcaModel};
+use crate::model::{Model, PcaModel, SupervisedPcaModel};
 use std::collections::BTreeMap;
 
 /// Every method whose models can be stored, and how its models are put together: a new one is a
 /// row here.
-const STORED: &[(&str, Load)] = &[("pca", load_pca), ("lsa", load_pca)];
+const STORED: &[(&str, Load)] =
+    &[("pca", load_pca), ("lsa", load_pca), ("supervised-pca", load_supervised_pca)];
 
 type Load = fn(&Parts) -> Result<Box<dyn Model>>;
 
 fn load_pca(parts: &Parts) -> Result<Box<dyn Model>> {
     Ok(Box::new(PcaModel::from_parts(parts)?))
+}
+
+fn load_supervised_pca(parts: &Parts) -> Result<Box<dyn Model>> {
+    Ok(Box::new(SupervisedPcaModel::from_parts(parts)?))
 }
 
 /// Puts a model of any method together from its parts, which may come from anywhere: everything is

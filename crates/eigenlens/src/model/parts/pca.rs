@@ -119,7 +119,7 @@ impl PcaModel {
     }
 }
 
-fn components(parts: &Parts) -> Result<Array2<f64>> {
+pub(super) fn components(parts: &Parts) -> Result<Array2<f64>> {
     let components = parts.matrix("components")?;
     let (k, d) = components.dim();
     if k == 0 || k > d {
@@ -151,7 +151,7 @@ fn values(parts: &Parts, k: usize, useful: usize) -> Result<Vec<f64>> {
     Ok(values)
 }
 
-fn standardization(parts: &Parts, d: usize, center: bool) -> Result<Standardization> {
+pub(super) fn standardization(parts: &Parts, d: usize, center: bool) -> Result<Standardization> {
     let mean = parts.vector("mean", d)?;
     let low = parts.vector("mean_low", d)?;
     if !center && mean.iter().chain(&low).any(|m| *m != 0.0) {
@@ -209,7 +209,7 @@ fn spectrum(parts: &Parts) -> Result<Option<Vec<f64>>> {
     }
 }
 
-fn feature_names(parts: &Parts, d: usize) -> Result<Vec<String>> {
+pub(super) fn feature_names(parts: &Parts, d: usize) -> Result<Vec<String>> {
     let names = parts.entries().texts("feature_names")?;
     if names.len() != d {
         let reason = format!("holds {} names, but there are {d} features", names.len());
@@ -218,7 +218,7 @@ fn feature_names(parts: &Parts, d: usize) -> Result<Vec<String>> {
     Ok(names)
 }
 
-fn not_negative(parts: &Parts, name: &str, length: usize) -> Result<Vec<f64>> {
+pub(super) fn not_negative(parts: &Parts, name: &str, length: usize) -> Result<Vec<f64>> {
     let values = parts.vector(name, length)?;
     match values.iter().position(|v| *v < 0.0) {
         Some(at) => wrong(name, format!("is {} at position {at}, but at least 0", values[at])),
