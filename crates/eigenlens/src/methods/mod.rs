@@ -2,8 +2,13 @@
 
 mod fit;
 mod from_matrix;
+mod kernel_exact;
+mod kernel_factor;
+mod kernel_pca;
+mod kernel_plan;
 mod lsa;
 mod pca;
 
+pub use kernel_pca::{Approximation, KernelPca, KernelStorage, Landmarks};
 pub use lsa::Lsa;
 pub use pca::Pca;

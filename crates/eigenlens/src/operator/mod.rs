@@ -2,6 +2,7 @@
 
 mod deflated;
 mod feature_gram;
+mod kernel_gram;
 mod matrix;
 mod sparse_symmetric;
 
@@ -10,6 +11,7 @@ pub use matrix::SymmetricMatrix;
 pub use sparse_symmetric::SparseSymmetric;
 
 pub(crate) use feature_gram::FeatureGram;
+pub(crate) use kernel_gram::KernelGram;
 
 use crate::error::Result;
 use ndarray::{Array2, ArrayView2};

@@ -57,6 +57,17 @@ fn to_value(warning: &Warning) -> Value {
             ("escalated", vec![("from", from.into()), ("to", to.into()), ("why", why.into())])
         }
         Warning::RuleFindsNone { rule } => ("rule_finds_none", vec![("rule", (*rule).into())]),
+        Warning::DegenerateKernel { gamma, value } => {
+            ("degenerate_kernel", vec![("gamma", (*gamma).into()), ("value", (*value).into())])
+        }
+        Warning::IndefiniteKernel { share, smallest, complete } => (
+            "indefinite_kernel",
+            vec![
+                ("share", (*share).into()),
+                ("smallest", (*smallest).into()),
+                ("complete", (*complete).into()),
+            ],
+        ),
         Warning::NotCertified { residual, tolerance } => (
             "not_certified",
             vec![("residual", (*residual).into()), ("tolerance", (*tolerance).into())],
@@ -110,6 +121,14 @@ fn from_entries(entries: &Entries) -> Result<Warning> {
                 None => return entries.must_be("rule", "a rule"),
             }
         }
+        "degenerate_kernel" => {
+            Warning::DegenerateKernel { gamma: number("gamma")?, value: number("value")? }
+        }
+        "indefinite_kernel" => Warning::IndefiniteKernel {
+            share: number("share")?,
+            smallest: number("smallest")?,
+            complete: entries.flag("complete")?,
+        },
         "not_certified" => {
             Warning::NotCertified { residual: number("residual")?, tolerance: number("tolerance")? }
         }
