@@ -407,6 +407,23 @@ pub enum Warning {
         /// Share of its trace that was left out.
         share: f64,
     },
+    /// The kernel's width makes nearly all kernel values between different samples the same.
+    DegenerateKernel {
+        /// γ.
+        gamma: f64,
+        /// 0: every sample is alone; 1: all samples look alike.
+        value: f64,
+    },
+    /// The kernel is not positive semi-definite.
+    IndefiniteKernel {
+        /// The negative eigenvalues' share of the spectrum (of moduli); a lower bound unless
+        /// `complete`.
+        share: f64,
+        /// The most negative eigenvalue.
+        smallest: f64,
+        /// Whether all eigenvalues were computed.
+        complete: bool,
+    },
     /// The certificate does not meet the tolerance asked for.
     NotCertified {
         /// Largest relative residual.
@@ -414,6 +431,20 @@ pub enum Warning {
         /// Residual asked for.
         tolerance: f64,
     },
+}
+
+impl Warning {
+    /// Whether a warning of PCA on a factor of a kernel means anything to the kernel's user, who has
+    /// not seen the factor's columns.
+    pub(crate) fn concerns_kernels(&self) -> bool {
+        !matches!(
+            self,
+            Warning::ConstantColumns { .. }
+                | Warning::DominantColumn { .. }
+                | Warning::Quantized { .. }
+                | Warning::VarianceOutOfRange
+        )
+    }
 }
 
 impl fmt::Display for Warning {
@@ -486,6 +517,21 @@ impl fmt::Display for Warning {
             Warning::LabelKernelCut { width, share } => write!(
                 f,
                 "the label kernel was cut to rank {width}, which leaves out {:.2} % of its trace",
+                share * 100.0
+            ),
+            Warning::DegenerateKernel { gamma, value } => write!(
+                f,
+                "gamma {gamma:e} makes nearly all kernel values {value}: {}",
+                if *value > 0.5 {
+                    "all samples look alike; a larger gamma would tell them apart"
+                } else {
+                    "every sample is alone; a smaller gamma would let them meet"
+                }
+            ),
+            Warning::IndefiniteKernel { share, smallest, complete } => write!(
+                f,
+                "the kernel is not positive semi-definite: {}{:.1} % of its spectrum is negative (down to {smallest:.3e})",
+                if *complete { "" } else { "at least " },
                 share * 100.0
             ),
             Warning::NotCertified { residual, tolerance } => write!(

@@ -1,12 +1,9 @@
 //! How wide a kernel is: γ, or the rule that finds it.
 
+use super::sample::{pairs, sample_rows, squared_distances};
 use crate::data::{Columns, Dataset, Prepared};
 use crate::error::{Error, Result};
-use crate::linalg::random;
 use crate::scalar::Scalar;
-use ndarray::{Array2, ArrayView2};
-use rand::Rng;
-use rayon::prelude::*;
 
 /// γ of a Gaussian or Laplacian kernel, or the rule that finds it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -54,7 +51,7 @@ impl Bandwidth {
         match *self {
             Bandwidth::Sigma(sigma) => sane(0.5 / (sigma * sigma)),
             Bandwidth::Median => {
-                let rows = sample(data, seed)?;
+                let rows = sample_rows(data, SAMPLE, seed)?;
                 sane(0.5 / median(squared_distances(rows.view())))
             }
             _ => self.common(data),
@@ -70,7 +67,7 @@ impl Bandwidth {
         match *self {
             Bandwidth::Sigma(sigma) => sane(1.0 / sigma),
             Bandwidth::Median => {
-                let rows = sample(data, seed)?;
+                let rows = sample_rows(data, SAMPLE, seed)?;
                 sane(1.0 / median(pairs(rows.view(), |a, b| (a - b).abs())))
             }
             _ => self.common(data),
@@ -98,57 +95,6 @@ impl Bandwidth {
 /// A γ that is a number; without any distance between samples every γ gives the same kernel.
 fn sane(gamma: f64) -> Result<f64> {
     if gamma > 0.0 && gamma.is_finite() { Ok(gamma) } else { Ok(1.0) }
-}
-
-/// At most [`SAMPLE`] rows, drawn without replacement (reservoir sampling, Vitter 1985) in one pass.
-fn sample<T: Scalar>(data: &Dataset<T>, seed: u64) -> Result<Array2<f64>> {
-    let d = data.n_features();
-    let mut rng = random::stream(seed, 11);
-    let mut rows: Vec<f64> = Vec::new();
-    let mut seen = 0usize;
-    let plain = data.reborrow();
-    let prepared = Prepared::new(&plain)?;
-    prepared.for_each_slab(crate::data::unit_rows(d), |slab| {
-        let mut scratch = Vec::new();
-        for i in 0..slab.rows {
-            let at = seen;
-            seen += 1;
-            let place = if at < SAMPLE { at } else { (rng.next_u64() % (at as u64 + 1)) as usize };
-            if place >= SAMPLE {
-                continue;
-            }
-            let block = slab.block(i, i + 1, &mut scratch);
-            if let Some((row, column, value)) = block.find_bad() {
-                return Err(plain.bad_entry(row, column, value));
-            }
-            let values = block.row(0).iter().map(|v| v.to_f64());
-            if at < SAMPLE {
-                rows.extend(values);
-            } else {
-                rows.splice(place * d..(place + 1) * d, values);
-            }
-        }
-        Ok(())
-    })?;
-    Array2::from_shape_vec((rows.len() / d, d), rows).map_err(|e| Error::Internal(e.to_string()))
-}
-
-/// ‖x−y‖² of every pair of rows, from the differences themselves.
-pub(crate) fn squared_distances(rows: ArrayView2<f64>) -> Vec<f64> {
-    pairs(rows, |a, b| (a - b) * (a - b))
-}
-
-fn pairs(rows: ArrayView2<f64>, term: impl Fn(f64, f64) -> f64 + Sync) -> Vec<f64> {
-    let n = rows.nrows();
-    (1..n)
-        .into_par_iter()
-        .flat_map_iter(|i| {
-            let term = &term;
-            (0..i).map(move |j| {
-                rows.row(i).iter().zip(rows.row(j)).map(|(&a, &b)| term(a, b)).sum::<f64>()
-            })
-        })
-        .collect()
 }
 
 /// The median; of those above 0 where more than half are 0 (duplicates).

@@ -6,9 +6,14 @@
 
 mod bandwidth;
 mod centering;
+mod factor;
 mod finish;
+mod landmarks;
 mod points;
+mod projection;
+mod random_features;
 mod resolved;
+mod sample;
 mod sparse_points;
 pub(crate) mod tile;
 
@@ -16,8 +21,12 @@ pub use bandwidth::Bandwidth;
 pub use centering::{center_kernel, center_new_kernel};
 pub use resolved::ResolvedKernel;
 
-pub(crate) use bandwidth::squared_distances;
+pub(crate) use factor::{Factor, FactorRows};
+pub(crate) use landmarks::{between, pivoted_cholesky, uniform};
 pub(crate) use points::{Arithmetic, Gathering, Points, TILE};
+pub(crate) use projection::{Projection, Sink};
+pub(crate) use random_features::RandomFeatures;
+pub(crate) use sample::sample_rows;
 pub(crate) use tile::Scratch;
 
 use crate::data::Dataset;

@@ -117,6 +117,11 @@ impl<'k, 'd, T: Scalar> Gathering<'k, 'd, T> {
         self.columns.rows
     }
 
+    /// The mean of every feature (d).
+    pub fn means(&self) -> &[f64] {
+        &self.columns.mean
+    }
+
     /// The numbers to compute in: f32 for f32 data, where that costs no more than rounding the
     /// result to f32 does.
     pub fn arithmetic(&self) -> Arithmetic {
@@ -217,6 +222,29 @@ impl Points {
         Points { form, shift: self.shift.clone(), len: 0, ..*self }
     }
 
+    /// The points at these positions, in the same form.
+    pub fn select(&self, positions: &[usize]) -> Points {
+        let mut some = self.empty_like();
+        let d = self.n_features;
+        for block in positions.chunks(TILE) {
+            let row = |i: usize, out: &mut Vec<f64>| self.kept_row(block[i], out);
+            match &mut some.form {
+                Form::F32(panels) => panels.push(Panel::new(block.len(), d, row)),
+                Form::F64(panels) => panels.push(Panel::new(block.len(), d, row)),
+                Form::Sparse(rows) => {
+                    let mut values = Vec::with_capacity(d);
+                    for i in 0..block.len() {
+                        row(i, &mut values);
+                        rows.push(&values, self.absolute);
+                    }
+                }
+                Form::Absent => {}
+            }
+            some.len += block.len();
+        }
+        some
+    }
+
     fn read<T: Scalar>(&mut self, data: &Dataset<T>) -> Result<()> {
         let plain = data.reborrow();
         let prepared = Prepared::new(&plain)?;
@@ -304,6 +332,48 @@ impl Points {
     pub fn memory(n: usize, d: usize, arithmetic: Arithmetic) -> u64 {
         let element = if arithmetic == Arithmetic::F32 { 4 } else { 8 };
         (n.next_multiple_of(TILE) as u64).saturating_mul(d as u64 * element + 8)
+    }
+
+    /// Appends rows in true units (m × d).
+    pub fn push_rows(&mut self, rows: &Array2<f64>) -> Result<()> {
+        self.read(&Dataset::from(rows))
+    }
+
+    /// Shows all rows of some data in the form of these points, a panel at a time.
+    pub fn for_each_panel<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        mut visit: impl FnMut(&PanelRef),
+    ) -> Result<()> {
+        let plain = data.reborrow();
+        let prepared = Prepared::new(&plain)?;
+        prepared.for_each_slab(unit_rows(data.n_features()), |slab| {
+            let mut scratch = Vec::new();
+            for at in (0..slab.rows).step_by(TILE) {
+                let block = slab.block(at, (at + TILE).min(slab.rows), &mut scratch);
+                let mut one = self.empty_like();
+                one.push_block(&plain, &block)?;
+                visit(&one.panel(0));
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// Refuses rows that are no symmetric matrix, to a share of its largest entry.
+    pub fn check_symmetric(&self, what: &'static str, share: f64) -> Result<()> {
+        let mut size = 0.0f64;
+        let rows = self.rows();
+        rows.iter().for_each(|v| size = size.max(v.abs()));
+        for i in 0..rows.nrows() {
+            for j in 0..i {
+                let (upper, lower) = (rows[[j, i]], rows[[i, j]]);
+                if (upper - lower).abs() > share * size {
+                    return Err(Error::NotSymmetric { what, row: j, column: i, upper, lower });
+                }
+            }
+        }
+        Ok(())
     }
 
     /// One panel.

@@ -1,13 +1,11 @@
 //! Kernels whose parameters are numbers.
 
-use super::points::{Gathering, Points, TILE};
-use super::tile::{self, Scratch};
+use super::points::Gathering;
 use super::{CustomKernel, Kernel};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 use ndarray::Array2;
-use rayon::prelude::*;
 use std::fmt;
 
 /// A kernel with every parameter a number. Fields as in [`Kernel`].
@@ -92,6 +90,11 @@ impl ResolvedKernel {
         }
     }
 
+    /// Whether `k(x, x)` is 1 for every x.
+    pub(crate) fn has_unit_diagonal(&self) -> bool {
+        self.is_translation_invariant() || *self == ResolvedKernel::Delta
+    }
+
     /// Whether moving all points alike leaves the kernel as it is.
     pub(crate) fn is_translation_invariant(&self) -> bool {
         matches!(self, ResolvedKernel::Rbf { .. } | ResolvedKernel::Laplacian { .. })
@@ -138,24 +141,7 @@ impl ResolvedKernel {
             });
         }
         let left = right.like_rows_of(a)?;
-        let (m, n) = (left.len(), right.len());
-        let mut values = Array2::<f64>::zeros((m, n));
-        if m == 0 || n == 0 {
-            return Ok(values);
-        }
-        let pieces: Vec<&mut [f64]> =
-            crate::linalg::gemm::slice_mut(&mut values).chunks_mut(TILE * n).collect();
-        pieces.into_par_iter().enumerate().for_each_init(Scratch::default, |scratch, (i, out)| {
-            for j in 0..right.n_panels() {
-                let (a, b) = (left.panel(i), right.panel(j));
-                let tile = tile::values::<f64>(self, &a, &b, scratch);
-                for r in 0..a.rows {
-                    let to = r * n + j * TILE;
-                    out[to..to + b.rows].copy_from_slice(&tile[r * TILE..r * TILE + b.rows]);
-                }
-            }
-        });
-        Ok(values)
+        Ok(super::landmarks::between(self, &left, &right))
     }
 }
 

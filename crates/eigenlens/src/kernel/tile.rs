@@ -129,6 +129,33 @@ pub(crate) fn values<'s, S: TileValue>(
     S::finish(kernel, a, b, scratch)
 }
 
+/// `k(x, x)` of the rows of a panel.
+pub(crate) fn diagonal(kernel: &ResolvedKernel, a: &PanelRef) -> Vec<f64> {
+    let product = |i: usize| match a.body {
+        // Of sparse rows under a kernel of moduli, the norms are not squares; nor are they used.
+        Body::Absent => 0.0,
+        _ => a.norms[i],
+    };
+    let one = |i: usize| match (kernel, a.body) {
+        (
+            ResolvedKernel::Rbf { .. } | ResolvedKernel::Laplacian { .. } | ResolvedKernel::Delta,
+            _,
+        ) => 1.0,
+        (ResolvedKernel::Polynomial { degree, gamma, coef0 }, _) => {
+            (gamma * product(i) + coef0).powi(*degree as i32)
+        }
+        (ResolvedKernel::Sigmoid { gamma, coef0 }, _) => (gamma * product(i) + coef0).tanh(),
+        (ResolvedKernel::Linear | ResolvedKernel::Cosine, _) => product(i),
+        (ResolvedKernel::Precomputed, Body::F64(given)) => given[(a.first + i) * TILE + i],
+        (ResolvedKernel::Custom(custom), Body::F64(x)) => {
+            let row: Vec<f64> = (0..a.n_features).map(|f| x[f * TILE + i]).collect();
+            custom.value(&row, &row)
+        }
+        _ => f64::NAN,
+    };
+    (0..a.rows).map(one).collect()
+}
+
 /// Depth of one sum: a stretch of two panels that stays in the second-level cache, and, of f32, few
 /// enough products that they may be summed in f32.
 const DEPTH: usize = 128;

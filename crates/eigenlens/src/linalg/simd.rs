@@ -7,7 +7,7 @@
 mod exp;
 mod symmetric;
 
-pub use exp::{exp, exp_f32};
+pub use exp::{cos, exp, exp_f32};
 pub use symmetric::{GROUP, WIDTH, symmetric_tile};
 
 use std::cell::Cell;

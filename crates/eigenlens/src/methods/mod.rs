@@ -2,11 +2,16 @@
 
 mod fit;
 mod from_matrix;
+mod kernel_exact;
+mod kernel_factor;
+mod kernel_pca;
+mod kernel_plan;
 mod lsa;
 mod pca;
 mod supervised_fit;
 mod supervised_pca;
 
+pub use kernel_pca::{Approximation, KernelPca, KernelStorage, Landmarks};
 pub use lsa::Lsa;
 pub use pca::Pca;
 pub use supervised_pca::SupervisedPca;

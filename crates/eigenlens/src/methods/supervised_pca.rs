@@ -171,7 +171,7 @@ impl SupervisedPca {
         {
             return Err(Error::Unsupported {
                 what: format!("the rule `{}`", rule.name()),
-                why: "looks at variances, which supervised components are not sorted by",
+                why: "looks at variances, and supervised components do not come in their order",
                 instead: None,
             });
         }

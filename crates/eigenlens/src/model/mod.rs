@@ -3,8 +3,11 @@
 pub mod diagnostics;
 mod ellipse;
 mod fitted;
+mod feature_map;
 pub mod gaussian;
 mod gram;
+mod kernel_map;
+mod kernel_pca;
 pub mod limits;
 mod linear_map;
 pub mod parts;
@@ -21,11 +24,15 @@ pub use ellipse::{Ellipse, normal_ellipse};
 pub use fitted::{Linear, Model};
 pub use gram::GramPca;
 pub use parts::from_parts;
+pub use kernel_pca::{KernelAccuracy, KernelPcaModel, NegativePart};
 pub use pca::{ModelSpectrum, PcaModel};
 pub use summary::{Cells, ScreeHeights, Summary, SummaryColumn, number, percent};
 pub use supervised::{SupervisedPcaModel, TargetRecord};
 pub use verify::Verification;
 
+pub(crate) use feature_map::FeatureMap;
+pub(crate) use kernel_map::KernelMap;
+pub(crate) use kernel_pca::{KernelBody, KernelPcaParts};
 pub(crate) use linear_map::LinearMap;
 pub(crate) use pca::{PcaParts, factors};
 pub(crate) use supervised::SupervisedParts;

@@ -3,6 +3,7 @@
 mod blended;
 mod deflated;
 mod feature_gram;
+mod kernel_gram;
 mod matrix;
 mod sparse_symmetric;
 
@@ -12,6 +13,7 @@ pub use sparse_symmetric::SparseSymmetric;
 
 pub(crate) use blended::Blended;
 pub(crate) use feature_gram::FeatureGram;
+pub(crate) use kernel_gram::KernelGram;
 
 use crate::error::Result;
 use ndarray::{Array2, ArrayView2};

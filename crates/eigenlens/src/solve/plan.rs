@@ -20,8 +20,36 @@ pub enum Route {
     Randomized,
     /// Eigenvectors of a matrix that was given.
     Given,
+    /// Block Krylov iteration on the stored kernel matrix.
+    KernelMatrix,
+    /// Block Krylov iteration on the kernel, recomputed in blocks.
+    KernelBlocks,
+    /// PCA on the Nyström factor of the kernel: approximate.
+    Nystrom,
+    /// PCA on random Fourier features: approximate.
+    RandomFeatures,
+    /// Exact kernel PCA on some of the samples: approximate.
+    Subset,
     /// Singular vectors of the thin product of data and labels.
     Labels,
+}
+
+impl Route {
+    /// Every route.
+    pub(crate) const ALL: [Route; 12] = [
+        Route::Covariance,
+        Route::Dual,
+        Route::Svd,
+        Route::Iterative,
+        Route::Randomized,
+        Route::Given,
+        Route::KernelMatrix,
+        Route::KernelBlocks,
+        Route::Nystrom,
+        Route::RandomFeatures,
+        Route::Subset,
+        Route::Labels,
+    ];
 }
 
 impl fmt::Display for Route {
@@ -33,6 +61,11 @@ impl fmt::Display for Route {
             Route::Iterative => "iterative",
             Route::Randomized => "randomized",
             Route::Given => "given matrix",
+            Route::KernelMatrix => "kernel matrix",
+            Route::KernelBlocks => "kernel blocks",
+            Route::Nystrom => "nystrom",
+            Route::RandomFeatures => "random features",
+            Route::Subset => "subset",
             Route::Labels => "labels",
         })
     }
@@ -120,7 +153,8 @@ impl Task<'_> {
                 2.0 * n * d * short / 1e10 + 1e-9 * short.powi(3)
             }
             Route::Iterative | Route::Randomized => (12.0 + 0.3 * k) * thin_pass,
-            Route::Given | Route::Labels => eigen(d),
+            // Kernel methods have plans of their own.
+            _ => eigen(d),
         }
     }
 
@@ -195,7 +229,7 @@ impl Task<'_> {
                 let width = k.saturating_add(extra).min(d.max(k));
                 8 * d * (width + 16) * 8
             }
-            Route::Given | Route::Labels => 2 * d * d * 8 + eigen(d),
+            _ => 2 * d * d * 8 + eigen(d),
         };
         // Rules that look at data take a sample of at most a few million entries; eight draws at
         // once hold two copies each.
@@ -294,7 +328,7 @@ pub(crate) fn describe(task: &Task, route: Route, reason: String) -> Plan {
             Solver::Randomized { power_iterations, .. } => power_iterations.saturating_add(4),
             _ => 8,
         },
-        Route::Given | Route::Labels => 0,
+        _ => 0,
     };
     Plan { route, reason, passes, peak_memory: task.memory(route) }
 }

@@ -69,6 +69,17 @@ fn to_value(warning: &Warning) -> Value {
         Warning::LabelKernelCut { width, share } => {
             ("label_kernel_cut", vec![("width", (*width).into()), ("share", (*share).into())])
         }
+        Warning::DegenerateKernel { gamma, value } => {
+            ("degenerate_kernel", vec![("gamma", (*gamma).into()), ("value", (*value).into())])
+        }
+        Warning::IndefiniteKernel { share, smallest, complete } => (
+            "indefinite_kernel",
+            vec![
+                ("share", (*share).into()),
+                ("smallest", (*smallest).into()),
+                ("complete", (*complete).into()),
+            ],
+        ),
         Warning::NotCertified { residual, tolerance } => (
             "not_certified",
             vec![("residual", (*residual).into()), ("tolerance", (*tolerance).into())],
@@ -135,6 +146,14 @@ fn from_entries(entries: &Entries) -> Result<Warning> {
         "label_kernel_cut" => {
             Warning::LabelKernelCut { width: entries.count("width")?, share: number("share")? }
         }
+        "degenerate_kernel" => {
+            Warning::DegenerateKernel { gamma: number("gamma")?, value: number("value")? }
+        }
+        "indefinite_kernel" => Warning::IndefiniteKernel {
+            share: number("share")?,
+            smallest: number("smallest")?,
+            complete: entries.flag("complete")?,
+        },
         "not_certified" => {
             Warning::NotCertified { residual: number("residual")?, tolerance: number("tolerance")? }
         }
