@@ -18,6 +18,7 @@
 //! | [`Pca`] | the standardised data, or their Gram matrix on the short side | largest | [`PcaModel`] |
 //! | [`Lsa`] | the same, not centred | largest | [`PcaModel`] |
 //! | [`SupervisedPca`] | `Xᵀ H K_y H X`, through the thin product `Xᵀ H Δ` | largest | [`SupervisedPcaModel`] |
+//! | [`KernelSupervisedPca`] | `Δᵀ H K_x H Δ` | largest | [`KernelSupervisedPcaModel`] |
 //! | [`KernelPca`] | the centred kernel matrix, stored, in blocks, by landmarks or random features | largest | [`KernelPcaModel`] |
 //!
 //! Data come as a [`Dataset`]: dense ([`ndarray`]), sparse ([`Csr`]) or streamed ([`Rows`]). The
@@ -45,11 +46,14 @@ pub use error::{Error, ErrorKind, Hint, Result, Warning};
 pub use kernel::{
     Bandwidth, CustomKernel, Kernel, ResolvedKernel, center_kernel, center_new_kernel,
 };
-pub use methods::{Approximation, KernelPca, KernelStorage, Landmarks, Lsa, Pca, SupervisedPca};
+pub use methods::{
+    Approximation, KernelPca, KernelStorage, KernelSupervisedPca, Landmarks, Lsa, Pca,
+    SupervisedPca,
+};
 pub use model::parts::{Parts, Value};
 pub use model::{
-    GramPca, KernelAccuracy, KernelPcaModel, Model, NegativePart, PcaModel, Summary,
-    SupervisedPcaModel, Verification,
+    GramPca, KernelAccuracy, KernelPcaModel, KernelSupervisedPcaModel, Model, NegativePart,
+    PcaModel, Summary, SupervisedPcaModel, Verification,
 };
 pub use operator::{Deflated, Operator, SparseSymmetric, SymmetricMatrix};
 pub use scalar::Scalar;

@@ -91,6 +91,16 @@ impl Factor {
         }
     }
 
+    /// Δ as a matrix (n × ℓ).
+    pub fn to_matrix(&self) -> Array2<f64> {
+        let mut matrix = Array2::zeros((self.len(), self.width));
+        let lines = matrix.as_slice_mut().unwrap_or_default().chunks_exact_mut(self.width.max(1));
+        for (i, line) in lines.enumerate() {
+            self.write_row(i, line);
+        }
+        matrix
+    }
+
     /// One row of Δ, into the first ℓ places of `out`.
     pub fn write_row(&self, i: usize, out: &mut [f64]) {
         let out = &mut out[..self.width];
@@ -196,15 +206,6 @@ mod tests {
     use super::*;
     use ndarray::array;
 
-    /// The factor as a matrix, row by row.
-    fn matrix(factor: &Factor) -> Array2<f64> {
-        let mut all = Array2::zeros((factor.len(), factor.width()));
-        for (i, mut row) in all.rows_mut().into_iter().enumerate() {
-            factor.write_row(i, row.as_slice_mut().unwrap());
-        }
-        all
-    }
-
     #[test]
     fn classes_and_their_columns_are_the_same_factor() {
         let codes = vec![0, 2, 1, UNLABELLED, 2, 0, 1, 1];
@@ -216,7 +217,7 @@ mod tests {
         for counts in [None, Some(&counts[..])] {
             let classes = Factor::one_hot(codes.clone(), 3, counts);
             let dense = Factor::dense(columns.clone(), counts);
-            let (a, b) = (matrix(&classes), matrix(&dense));
+            let (a, b) = (classes.to_matrix(), dense.to_matrix());
             assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-15));
             let q = array![[1.0, -2.0], [0.5, 3.0], [4.0, 0.25]];
             let z = Array2::from_shape_fn((8, 2), |(i, j)| (i * 3 + j) as f64 * 0.7 - 4.0);

@@ -6,12 +6,14 @@ mod kernel_exact;
 mod kernel_factor;
 mod kernel_pca;
 mod kernel_plan;
+mod kernel_supervised_pca;
 mod lsa;
 mod pca;
 mod supervised_fit;
 mod supervised_pca;
 
 pub use kernel_pca::{Approximation, KernelPca, KernelStorage, Landmarks};
+pub use kernel_supervised_pca::KernelSupervisedPca;
 pub use lsa::Lsa;
 pub use pca::Pca;
 pub use supervised_pca::SupervisedPca;

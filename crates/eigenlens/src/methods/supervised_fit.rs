@@ -111,7 +111,7 @@ impl<T: Scalar> Supervised<'_, '_, T> {
             n_samples: columns.weight,
             center: self.wish.center,
             supervision: self.wish.supervision,
-            target: self.record(),
+            target: TargetRecord::new(self.target, self.labels),
             feature_names: self.data.feature_names().map(<[String]>::to_vec),
             certificate: measured.certificate,
             convergence: pairs.convergence,
@@ -145,7 +145,7 @@ impl<T: Scalar> Supervised<'_, '_, T> {
             n_samples: cross.columns.weight,
             center: self.wish.center,
             supervision: 0.0,
-            target: self.record(),
+            target: TargetRecord::new(self.target, self.labels),
             feature_names: pca.feature_names,
             certificate: pca.certificate,
             convergence: pca.convergence,
@@ -263,18 +263,6 @@ impl<T: Scalar> Supervised<'_, '_, T> {
     /// (n − 1)², with n the weight of the labelled samples.
     fn pairs_of_samples(&self) -> f64 {
         (self.labels.weight - 1.0) * (self.labels.weight - 1.0)
-    }
-
-    fn record(&self) -> TargetRecord {
-        TargetRecord {
-            kernel: self.labels.kernel.into(),
-            gamma: self.labels.gamma,
-            classes: self.target.class_names().map(<[String]>::to_vec),
-            rank: self.labels.rank,
-            factor_width: self.labels.factor.width(),
-            trace_error: self.labels.left,
-            labelled: self.labels.labelled,
-        }
     }
 
     fn tolerance(&self) -> f64 {

@@ -1,7 +1,8 @@
 //! A fitted supervised PCA: immutable and complete.
 
 use super::LinearMap;
-use crate::data::Dataset;
+use crate::data::{Dataset, Target};
+use crate::dependence::Labels;
 use crate::error::{Result, Warning};
 use crate::linalg::dense::power_of_two;
 use crate::scalar::Scalar;
@@ -25,6 +26,20 @@ pub struct TargetRecord {
     pub trace_error: f64,
     /// Training samples with a label.
     pub labelled: usize,
+}
+
+impl TargetRecord {
+    pub(crate) fn new(target: &Target, labels: &Labels) -> TargetRecord {
+        TargetRecord {
+            kernel: labels.kernel.into(),
+            gamma: labels.gamma,
+            classes: target.class_names().map(<[String]>::to_vec),
+            rank: labels.rank,
+            factor_width: labels.factor.width(),
+            trace_error: labels.left,
+            labelled: labels.labelled,
+        }
+    }
 }
 
 /// Everything a fit found out, in units of 2^exponent of the standardised data.
@@ -236,6 +251,6 @@ impl SupervisedPcaModel {
     }
 }
 
-fn ratios(values: &[f64], total: f64) -> Vec<f64> {
+pub(super) fn ratios(values: &[f64], total: f64) -> Vec<f64> {
     values.iter().map(|v| if total > 0.0 { (v / total).min(1.0) } else { 0.0 }).collect()
 }

@@ -6,6 +6,7 @@ mod determinism;
 mod golden;
 mod hsic;
 mod identities;
+mod kernel_supervised;
 mod layers;
 mod no_panic;
 mod numacc;
