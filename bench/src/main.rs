@@ -2,6 +2,7 @@
 
 mod cases;
 mod generate;
+mod labels;
 mod memory;
 mod npy;
 mod ours;
@@ -18,6 +19,7 @@ commands:
   cases               the cases, one line of JSON each
   generate CASE DIR   write the data of a case into DIR, unless they are there
   run CASE DIR        fit and score the data in DIR, print one line of JSON
+  labels CASE DIR     supervised PCA of the data in DIR (made if need be) beside PCA, as a table
 ";
 
 fn main() -> ExitCode {
@@ -37,6 +39,10 @@ fn main() -> ExitCode {
         ["run", case, directory] => {
             find(case).and_then(|case| run(case, quick, Path::new(directory)))
         }
+        ["labels", case, directory] => find(case).and_then(|case| {
+            generate::generate(case, quick, Path::new(directory))?;
+            labels::run(case, case.size(quick), Path::new(directory))
+        }),
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(64);

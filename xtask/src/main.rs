@@ -13,6 +13,7 @@ commands:
                  index); options: --case NAME, --only PROGRAM, --runs N, --slow SECONDS, --quick
   bench files    whole jobs on files, from table to scores, beside polars, pandas and scikit-learn;
                  options: --runs N, --quick
+  bench labels   supervised PCA of 1,000,000 × 100 with ten classes beside PCA; option: --quick
 ";
 
 fn main() -> ExitCode {
@@ -22,6 +23,7 @@ fn main() -> ExitCode {
         ["test"] => test(),
         ["bench", "peers", options @ ..] => bench("eigenlens-bench", "peers.py", options),
         ["bench", "files", options @ ..] => bench("eigenlens", "files.py", options),
+        ["bench", "labels", options @ ..] => labels(options),
         [] | ["help" | "-h" | "--help"] => {
             print!("{USAGE}");
             Ok(())
@@ -80,6 +82,24 @@ fn bench(program: &str, script: &str, options: &[&str]) -> Result<(), String> {
             .arg(release.join(format!("{program}{}", env::consts::EXE_SUFFIX)))
             .arg("--output")
             .arg(target.join("bench"))
+            .args(options),
+    )
+}
+
+/// Supervised PCA beside PCA: needs no other program.
+fn labels(options: &[&str]) -> Result<(), String> {
+    const PROGRAM: &str = "eigenlens-bench";
+    let release = release_directory()?;
+    let target = release.parent().unwrap_or(&release);
+    step(
+        &format!("build {PROGRAM}"),
+        cargo().args(["build", "--release", "--workspace", "--bin", PROGRAM]),
+    )?;
+    step(
+        "supervised PCA beside PCA",
+        Command::new(release.join(format!("{PROGRAM}{}", env::consts::EXE_SUFFIX)))
+            .args(["labels", "tall-f64"])
+            .arg(target.join("bench").join("labels"))
             .args(options),
     )
 }

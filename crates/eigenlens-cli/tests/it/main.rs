@@ -8,4 +8,5 @@ mod pictures;
 mod process;
 mod results;
 mod snapshots;
+mod supervised;
 mod support;
