@@ -69,4 +69,8 @@ mod pages {
     struct PcaPage;
     #[doc = include_str!("../../../docs/methods/lsa.md")]
     struct LsaPage;
+    #[doc = include_str!("../../../docs/methods/supervised-pca.md")]
+    struct SupervisedPcaPage;
+    #[doc = include_str!("../../../docs/methods/kernel-supervised-pca.md")]
+    struct KernelSupervisedPcaPage;
 }

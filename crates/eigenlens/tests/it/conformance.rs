@@ -3,7 +3,10 @@
 use crate::support::Random;
 use crate::torture_support::{InBlocks, compressed};
 use eigenlens::model::{Cells, from_parts};
-use eigenlens::{Dataset, Error, ErrorKind, Lsa, Model, Options, Pca, Result};
+use eigenlens::{
+    Dataset, Error, ErrorKind, Lsa, Model, Options, Pca, Result, Scalar, SupervisedPca,
+    SupervisedPcaModel, Target,
+};
 use ndarray::{Array2, ArrayView2, Axis, s};
 
 /// A method with a sensible configuration, fitted to data of either type.
@@ -37,7 +40,24 @@ macro_rules! row {
 const METHODS: &[Method] = &[
     row!("pca", |k: usize, options| Pca::new(k).options(options)),
     row!("lsa", |k: usize, options| Lsa::new(k).options(options)),
+    row!("supervised-pca", |k: usize, options| Labelled(SupervisedPca::new(k).options(options))),
 ];
+
+/// A supervised method with a target that follows from the rows.
+struct Labelled<M>(M);
+
+impl Labelled<SupervisedPca> {
+    fn fit<T: Scalar>(&self, data: &Dataset<T>) -> Result<SupervisedPcaModel> {
+        self.0.fit(data, &target(data)?)
+    }
+}
+
+/// Classes by the size of the first column: the same for a row wherever it stands.
+fn target<T: Scalar>(data: &Dataset<T>) -> Result<Target> {
+    let rows = data.sample_rows()?.map_or_else(Default::default, |(rows, _)| rows);
+    let class = |v: f64| ["a", "b", "c", "d", "e"][((v / 6.0 + 2.5).clamp(0.0, 4.0)) as usize];
+    Ok(Target::classes(rows.column(0).iter().map(|v| class(*v))))
+}
 
 const N: usize = 90;
 const D: usize = 7;
