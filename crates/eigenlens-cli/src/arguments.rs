@@ -1,7 +1,7 @@
 //! What can be said on the command line.
 
 use crate::images::parse_shape;
-use crate::methods;
+use crate::methods::FitMethod;
 use crate::wishes::{Bytes, parse_components, parse_solver};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use eigenlens::{NComponents, Solver};
@@ -53,8 +53,14 @@ pub struct Common {
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Fit a model to a table.
-    Fit(Fit),
+    /// Fit a model to a table; `fit METHOD --help` lists a method's options.
+    #[command(
+        subcommand,
+        subcommand_value_name = "METHOD",
+        subcommand_help_heading = "Methods",
+        disable_help_subcommand = true
+    )]
+    Fit(FitMethod),
     /// Scores of a table under a model.
     Transform(Transform),
     /// What a model keeps of a table, and what it loses.
@@ -79,11 +85,18 @@ pub enum Command {
     Completions(Completions),
 }
 
+/// `fit METHOD`, with the method's own options and those of every fit.
+#[derive(Args)]
+pub struct FitArguments<Own: Args> {
+    #[command(flatten)]
+    pub fit: Fit,
+    #[command(flatten)]
+    pub own: Own,
+}
+
+/// What can be said about every fit.
 #[derive(Args)]
 pub struct Fit {
-    /// The method.
-    #[arg(value_name = "METHOD", value_parser = methods::names())]
-    pub method: String,
     #[command(flatten)]
     pub data: Data,
     #[command(flatten)]
@@ -198,28 +211,13 @@ pub enum MissingPolicy {
     Error,
 }
 
-/// What is asked of a method.
+/// What is asked of every method.
 #[derive(Args, Clone)]
 pub struct Wishes {
     /// How many components: a number, a share of the variance (95%), a rule (rule:minka) or all.
     #[arg(long, short = 'k', value_name = "K|P%|rule:NAME|all", value_parser = parse_components,
           help_heading = "Method")]
     pub components: Option<NComponents>,
-    /// The route: auto, covariance, dual, svd, iterative, randomized.
-    #[arg(long, value_name = "ROUTE", value_parser = parse_solver, help_heading = "Method")]
-    pub solver: Option<Solver>,
-    /// Divide every feature by its standard deviation.
-    #[arg(long, help_heading = "Method")]
-    pub scale: bool,
-    /// Do not subtract the mean.
-    #[arg(long, help_heading = "Method")]
-    pub no_center: bool,
-    /// Scores of unit variance.
-    #[arg(long, help_heading = "Method")]
-    pub whiten: bool,
-    /// Weighting of term counts.
-    #[arg(long, value_name = "SCHEME", help_heading = "Method")]
-    pub weighting: Option<Weighting>,
     /// Residual wanted, relative to the largest variance.
     #[arg(long, value_name = "NUMBER", help_heading = "Method")]
     pub tolerance: Option<f64>,
@@ -228,14 +226,13 @@ pub struct Wishes {
     pub max_iterations: Option<usize>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Weighting {
-    /// Count × inverse document frequency.
-    TfIdf,
-    /// Logarithm of the count × one minus the term's entropy.
-    LogEntropy,
-    /// Counts as they are.
-    None,
+/// The route, for methods that have several.
+#[derive(Args, Clone)]
+pub struct Route {
+    /// The route: auto, covariance, dual, svd, iterative, randomized.
+    #[arg(long, value_name = "ROUTE", value_parser = parse_solver, default_value = "auto",
+          help_heading = "Method")]
+    pub solver: Solver,
 }
 
 #[derive(Args)]
@@ -265,6 +262,9 @@ pub struct Reconstruct {
     /// Write the error of every sample to a file.
     #[arg(long, value_name = "FILE")]
     pub errors: Option<PathBuf>,
+    /// How a kernel model finds its approximate pre-images: auto, fixed-point, distances, ridge.
+    #[arg(long, value_name = "WAY", value_parser = crate::wishes::parse_pre_image)]
+    pub pre_image: Option<eigenlens::PreImage>,
 }
 
 #[derive(Args)]

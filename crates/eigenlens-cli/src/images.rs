@@ -1,7 +1,7 @@
 //! Pictures of models whose samples are images.
 
-use crate::describe::percent;
 use crate::failure::Failure;
+use eigenlens::model::percent;
 use eigenlens::{Dataset, PcaModel};
 use eigenlens_io::{ImageShape, StoredModel};
 use eigenlens_report::{Image, ImageGrid, ImageRow, Tone};

@@ -24,9 +24,15 @@ fn main() -> ExitCode {
     interrupt::leave_nothing_behind();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(message) => return failure::usage(&message),
+        Err(message) => match methods::misfit(&message, std::env::args()) {
+            None => return failure::usage(&message),
+            Some(failure) => {
+                Talk::new(true).fail(&failure);
+                return ExitCode::from(failure.exit_code());
+            }
+        },
     };
-    let talk = Talk::new(&cli.common);
+    let talk = Talk::new(cli.common.quiet);
     match failure::contained(|| commands::run(&cli, &talk)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

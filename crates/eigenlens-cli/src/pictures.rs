@@ -4,13 +4,13 @@ use crate::arguments::{Common, Reading};
 use crate::describe::{component_names, feature_names};
 use crate::failure::Failure;
 use crate::input::{Input, Opened, Piece};
-use crate::methods::{AnyData, each};
+use crate::methods::{AnyData, each, transform};
 use crate::output::create;
 use crate::progress::Progress;
 use crate::talk::Talk;
 use crate::terms;
-use eigenlens::model::normal_ellipse;
-use eigenlens::{Dataset, PcaModel};
+use eigenlens::model::{Cells, Linear, normal_ellipse};
+use eigenlens::{Dataset, Model};
 use eigenlens_io::write::Output;
 use eigenlens_io::{Labels, Numbers, StoredModel};
 use eigenlens_report::{
@@ -61,7 +61,7 @@ impl Samples {
         opened: &Opened,
         stored: &StoredModel,
     ) -> Result<Samples, eigenlens::Error> {
-        let model = &stored.model;
+        let model = &*stored.model;
         let Some(rows) = input.piece() else {
             return Err(eigenlens::Error::Internal("the table is not in memory".into()));
         };
@@ -74,12 +74,15 @@ impl Samples {
             Some(counts) => AnyData::F64(Dataset::sparse(counts)),
             None => rows.data(),
         };
-        let scores = each!(&data, d => {
-            model.transform(d).map(|z| z.mapv(eigenlens::Scalar::to_f64))
-        })?;
+        let scores = match transform(model, &data)? {
+            Numbers::F32(scores) => scores.mapv(f64::from),
+            Numbers::F64(scores) => scores,
+        };
         // T² and Q are not defined for every model: their picture then is not drawn.
-        let diagnostics = each!(&data, d => model.sample_diagnostics(d)).ok();
-        let q_limit = each!(&data, d => model.q_limit(d, CONFIDENCE)).ok().map(|limit| limit.q());
+        let pca = model.as_pca();
+        let diagnostics = pca.and_then(|pca| each!(&data, d => pca.sample_diagnostics(d)).ok());
+        let q_limit = pca.and_then(|pca| each!(&data, d => pca.q_limit(d, CONFIDENCE)).ok());
+        let q_limit = q_limit.map(|limit| limit.q());
         let (t_squared, q) =
             diagnostics.map_or_else(Default::default, |d| (d.t_squared.to_vec(), d.q.to_vec()));
         let first = match rows {
@@ -128,7 +131,7 @@ impl Samples {
         stored: &StoredModel,
         axes: [usize; 2],
     ) -> Result<Scores, Failure> {
-        let model = &stored.model;
+        let model = &*stored.model;
         let points = self.points(model, axes);
         let coloring = self.coloring();
         let ellipses = ellipses(&points, &coloring)?;
@@ -146,11 +149,11 @@ impl Samples {
 
     /// Samples and features together: distances between samples are true (Gabriel 1971).
     pub fn biplot(&self, stored: &StoredModel, axes: [usize; 2]) -> Result<Biplot, Failure> {
-        let model = &stored.model;
+        let model = &*stored.model;
         let points = self.points(model, axes);
         let coloring = self.coloring();
         let ellipses = ellipses(&points, &coloring)?;
-        let components = model.components();
+        let components = need_linear(model, "biplot")?.components;
         let tip = |f: usize| axes.map(|axis| entry(&components, axis, f));
         Ok(Biplot {
             x: component(model, axes[0]),
@@ -169,7 +172,8 @@ impl Samples {
     }
 
     /// T² against Q, where both are defined.
-    pub fn monitoring(&self, model: &PcaModel) -> Option<Monitoring> {
+    pub fn monitoring(&self, model: &dyn Model) -> Option<Monitoring> {
+        let model = model.as_pca()?;
         if self.t_squared.is_empty() {
             return None;
         }
@@ -189,7 +193,7 @@ impl Samples {
     }
 
     /// A model of one component has points on a line.
-    fn points(&self, model: &PcaModel, axes: [usize; 2]) -> Vec<[f64; 2]> {
+    fn points(&self, model: &dyn Model, axes: [usize; 2]) -> Vec<[f64; 2]> {
         let at = |row: ndarray::ArrayView1<f64>, axis: usize| {
             if axis < model.n_components() { row[axis] } else { 0.0 }
         };
@@ -260,51 +264,75 @@ fn ellipse_caption(ellipses: &[Ellipse]) -> String {
 }
 
 /// A component as axes name it.
-pub fn component(model: &PcaModel, index: usize) -> Component {
+pub fn component(model: &dyn Model, index: usize) -> Component {
     Component {
         name: component_names(model).get(index).cloned().unwrap_or_default(),
-        share: model.explained_variance_ratio().get(index).copied(),
+        share: share(model, index),
     }
+}
+
+/// The share of the total that a component carries, where the model says so.
+fn share(model: &dyn Model, index: usize) -> Option<f64> {
+    let summary = model.summary();
+    let shares = summary.columns.iter().find(|column| column.name == "share")?;
+    match &shares.cells {
+        Cells::Shares(shares) => shares.get(index).copied(),
+        _ => None,
+    }
+}
+
+fn need_linear<'a>(model: &'a dyn Model, kind: &str) -> Result<Linear<'a>, Failure> {
+    model.linear().ok_or_else(|| no_picture(model, kind))
+}
+
+/// A picture that needs more than the model has.
+pub fn no_picture(model: &dyn Model, kind: &str) -> Failure {
+    Failure::usage(
+        format!("`--kind {kind}` does not fit a model of the method `{}`", model.method()),
+        "use `--kind scores`",
+    )
 }
 
 fn entry(components: &ndarray::ArrayView2<f64>, j: usize, f: usize) -> f64 {
     components.get([j, f]).copied().unwrap_or(0.0)
 }
 
-fn arrows(model: &PcaModel, tip: impl Fn(usize) -> [f64; 2]) -> Vec<Arrow> {
+fn arrows(model: &dyn Model, tip: impl Fn(usize) -> [f64; 2]) -> Vec<Arrow> {
     let names = feature_names(model).into_iter().enumerate();
     names.map(|(f, name)| Arrow { name, tip: tip(f) }).collect()
 }
 
 /// Bars of the largest weights of the first components.
-pub fn loadings(model: &PcaModel) -> Loadings {
+pub fn loadings(model: &dyn Model) -> Result<Loadings, Failure> {
+    let components = need_linear(model, "loadings")?.components;
     let bars = |j: usize| LoadingBars {
         component: component(model, j),
-        values: model.components().row(j).to_vec(),
+        values: components.row(j).to_vec(),
     };
-    Loadings {
+    Ok(Loadings {
         features: feature_names(model),
         components: (0..model.n_components().min(4)).map(bars).collect(),
         caption: "Weights of the features in the unit components.".into(),
         ..Loadings::default()
-    }
+    })
 }
 
 /// All loadings as colours.
-pub fn heat_map(model: &PcaModel) -> LoadingsHeatMap {
-    let loadings = model.loadings();
-    LoadingsHeatMap {
+pub fn heat_map(model: &dyn Model) -> Result<LoadingsHeatMap, Failure> {
+    let loadings = need_linear(model, "heat-map")?.loadings;
+    Ok(LoadingsHeatMap {
         features: feature_names(model),
         components: (0..model.n_components()).map(|j| component(model, j)).collect(),
         values: loadings.rows().into_iter().map(|row| row.to_vec()).collect(),
         caption: "Loadings: components times standard deviations.".into(),
         ..LoadingsHeatMap::default()
-    }
+    })
 }
 
 /// Correlations of features with two components.
-pub fn circle(model: &PcaModel, axes: [usize; 2]) -> Result<CorrelationCircle, Failure> {
-    let found = model.feature_diagnostics()?.correlations;
+pub fn circle(model: &dyn Model, axes: [usize; 2]) -> Result<CorrelationCircle, Failure> {
+    let pca = model.as_pca().ok_or_else(|| no_picture(model, "circle"))?;
+    let found = pca.feature_diagnostics()?.correlations;
     let tip = |f: usize| axes.map(|axis| found.get([f, axis]).copied().unwrap_or(0.0));
     Ok(CorrelationCircle {
         x: component(model, axes[0]),

@@ -1,6 +1,5 @@
 //! What is said on stderr.
 
-use crate::arguments::Common;
 use crate::failure::Failure;
 use std::io::{IsTerminal, Write};
 
@@ -12,9 +11,10 @@ pub struct Talk {
 }
 
 impl Talk {
-    pub fn new(common: &Common) -> Talk {
+    /// `quiet` says nothing but warnings and errors.
+    pub fn new(quiet: bool) -> Talk {
         let terminal = std::io::stderr().is_terminal();
-        Talk { quiet: common.quiet, color: terminal && wants_color(), terminal }
+        Talk { quiet, color: terminal && wants_color(), terminal }
     }
 
     /// Whether progress is shown.

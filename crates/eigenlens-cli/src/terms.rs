@@ -1,7 +1,7 @@
 //! Counts of terms: made sparse and weighted before a model sees them.
 
 use crate::input::Piece;
-use crate::methods::each_matrix;
+use crate::methods::transform;
 use eigenlens::{Csr, Dataset, Scalar};
 use eigenlens_io::{Numbers, StoredModel};
 use ndarray::Array2;
@@ -32,12 +32,12 @@ fn sparse_of<T: Scalar>(x: &Array2<T>) -> eigenlens::Result<Csr<f64>> {
 /// The scores of rows under a model, their counts weighted as in training.
 pub fn scores(stored: &StoredModel, rows: Piece) -> eigenlens::Result<Numbers> {
     let Some(weights) = &stored.term_weights else {
-        return each_matrix!(&rows.data(), d => stored.model.transform(d));
+        return transform(&*stored.model, &rows.data());
     };
     let counts = match rows {
         Piece::Dense(x) => Cow::Owned(sparse(x)?),
         Piece::Sparse(x) => Cow::Borrowed(x),
     };
     let weighted = weights.apply(&counts)?;
-    stored.model.transform(&Dataset::sparse(&weighted)).map(Numbers::F64)
+    stored.model.transform_f64(&Dataset::sparse(&weighted)).map(Numbers::F64)
 }

@@ -43,7 +43,10 @@ pub use kernel::{
 };
 pub use methods::{Approximation, KernelPca, KernelStorage, Landmarks, Lsa, Pca};
 pub use model::parts::{Parts, Value};
-pub use model::{GramPca, KernelAccuracy, KernelPcaModel, NegativePart, PcaModel, Verification};
+pub use model::{
+    GramPca, KernelAccuracy, KernelPcaModel, Model, NegativePart, PcaModel, PreImage, PreImages,
+    Summary, Verification,
+};
 pub use operator::{Deflated, Operator, SparseSymmetric, SymmetricMatrix};
 pub use scalar::Scalar;
 pub use solve::{Certificate, Plan, Route};
@@ -58,4 +61,6 @@ mod pages {
     struct PcaPage;
     #[doc = include_str!("../../../docs/methods/lsa.md")]
     struct LsaPage;
+    #[doc = include_str!("../../../docs/methods/kernel-pca.md")]
+    struct KernelPcaPage;
 }

@@ -1,7 +1,6 @@
 //! `eigenlens choose`.
 
 use crate::arguments::{Choose, Common};
-use crate::describe::number;
 use crate::failure::Failure;
 use crate::input::Opened;
 use crate::methods::each;
@@ -10,6 +9,7 @@ use crate::pictures::PictureOutput;
 use crate::progress::Progress;
 use crate::talk::Talk;
 use crate::wishes::rule_text;
+use eigenlens::model::number;
 use eigenlens::select::{self, Outcome, Sample};
 use eigenlens::{NComponents, Options, Pca, Rule, Value};
 use eigenlens_io::json;

@@ -4,21 +4,21 @@ use crate::arguments::{self, Common};
 use crate::describe::{component_names, feature_names, model_value, plan_value, summary};
 use crate::failure::Failure;
 use crate::input::{Input, Opened};
-use crate::methods::{self, AnyData, Fitted, Method, Wishes};
+use crate::methods::{AnyData, FitMethod, Fitted, Method, Wishes};
 use crate::output::{TableOutput, create, default_path, print, view};
 use crate::progress::Progress;
 use crate::talk::Talk;
 use crate::terms;
 use crate::wishes::{Bytes, components_text};
-use eigenlens::{Csr, Dataset, Options, PcaModel, TermWeights, Value};
+use eigenlens::{Csr, Dataset, Model, NComponents, Options, TermWeights, Value};
 use eigenlens_io::write::Output;
 use eigenlens_io::{Labels, Numbers, Origin, StoredModel, json};
 use ndarray::{Array2, ArrayView2};
 use std::path::{Path, PathBuf};
 
-pub fn run(asked: &arguments::Fit, common: &Common, talk: &Talk) -> Result<(), Failure> {
-    let method = methods::find(&asked.method)?;
-    method.check(&asked.wishes)?;
+pub fn run(method: &FitMethod, common: &Common, talk: &Talk) -> Result<(), Failure> {
+    let (method, asked) = method.asked();
+    check_outputs(asked, method)?;
     if asked.plan {
         return plan(asked, method, common, talk);
     }
@@ -32,29 +32,29 @@ pub fn run(asked: &arguments::Fit, common: &Common, talk: &Talk) -> Result<(), F
     let input = opened.load(memory.table, &progress, &tell, talk)?;
     let (n, _) = opened.n_samples();
     let n = input.n_samples().or(n);
-    wishes.components =
-        method.wishes(&asked.wishes, n, opened.n_features(), Options::default()).components;
+    wishes.components = components(method, asked, n, opened.n_features());
     wishes.options.memory = memory.all.map(|all| all.saturating_sub(input.bytes()));
-    let weighted = weigh(&input, &opened, &wishes)?;
+    let weighted = weigh(&input, &opened, method)?;
     let data = data(&input, &opened, &weighted)?;
 
     // A stream shows how far each pass is.
     let spinner = input.piece().map(|_| Progress::spinner(talk, "fitting"));
     // Under a budget scores are made afterwards, block by block.
     let want_scores = outputs.scores.is_some() && memory.all.is_none() && input.piece().is_some();
-    let fitted = (method.fit)(&wishes, &data, want_scores)
+    let fitted = method
+        .fit(&wishes, &data, want_scores)
         .map_err(|e| memory.explain(e, &opened, input.bytes()))?;
     drop(spinner);
     let Fitted { model, scores } = fitted;
-    tell_choice(&model, asked, &wishes, talk);
-    mind_warnings(&model, common, talk)?;
+    tell_choice(&*model, asked, &wishes, talk);
+    mind_warnings(&*model, common, talk)?;
 
     let stored = StoredModel {
         model,
         term_weights: weighted.map(|(weights, _)| weights),
         origin: Origin {
             program: concat!("eigenlens ", env!("CARGO_PKG_VERSION")).into(),
-            options: wishes.in_words(),
+            options: method.wishes_in_words(&wishes),
             columns: opened.origin_columns(),
             labels: opened.label_names(),
             image: opened.image_shape(),
@@ -66,7 +66,7 @@ pub fn run(asked: &arguments::Fit, common: &Common, talk: &Talk) -> Result<(), F
         let result = Value::map([("model", model_value(&stored)), ("files", Value::map(files))]);
         format!("{}\n", json::to_json_lines(&result))
     } else {
-        summary(&stored.model, 100)
+        summary(&*stored.model, 100)
     };
     if written.to_stdout {
         // The table is the result; what else there is to say goes to stderr.
@@ -76,15 +76,44 @@ pub fn run(asked: &arguments::Fit, common: &Common, talk: &Talk) -> Result<(), F
     print(&text)
 }
 
-fn wishes(method: &Method, asked: &arguments::Fit, opened: &Opened, common: &Common) -> Wishes {
-    let options = Options {
-        threads: common.threads.map(usize::from),
-        memory: None,
-        seed: common.seed,
-        ..Options::default()
-    };
-    let (n, _) = opened.n_samples();
-    method.wishes(&asked.wishes, n, opened.n_features(), options)
+/// The wishes, with what was not said filled in.
+fn wishes(method: &dyn Method, asked: &arguments::Fit, opened: &Opened, common: &Common) -> Wishes {
+    let defaults = Options::default();
+    Wishes {
+        components: components(method, asked, opened.n_samples().0, opened.n_features()),
+        options: Options {
+            threads: common.threads.map(usize::from),
+            memory: None,
+            seed: common.seed,
+            tolerance: asked.wishes.tolerance,
+            max_iterations: asked.wishes.max_iterations.unwrap_or(defaults.max_iterations),
+        },
+    }
+}
+
+fn components(
+    method: &dyn Method,
+    asked: &arguments::Fit,
+    n: Option<usize>,
+    d: usize,
+) -> NComponents {
+    asked.wishes.components.clone().unwrap_or_else(|| method.default_components(n, d))
+}
+
+/// Refuses outputs that the method does not have.
+fn check_outputs(asked: &arguments::Fit, method: &dyn Method) -> Result<(), Failure> {
+    let about = method.about();
+    let said = [
+        ("--components-file", asked.components_file.is_some()),
+        ("--loadings-file", asked.loadings_file.is_some()),
+    ];
+    match said.iter().find(|(_, said)| *said && !about.linear) {
+        Some((option, _)) => Err(Failure::usage(
+            format!("`{option}` does not fit the method `{}`", about.name),
+            format!("leave out `{option}`: scores are not linear in the features"),
+        )),
+        None => Ok(()),
+    }
 }
 
 /// How the budget is shared.
@@ -101,7 +130,7 @@ const OWN_MEMORY: u64 = 40 << 20;
 impl Memory {
     fn share(
         opened: &Opened,
-        method: &Method,
+        method: &dyn Method,
         wishes: &Wishes,
         common: &Common,
     ) -> Result<Memory, Failure> {
@@ -140,30 +169,27 @@ impl Memory {
 /// The plan for the table in memory: made from its shape alone.
 fn in_memory_plan(
     opened: &Opened,
-    method: &Method,
+    method: &dyn Method,
     wishes: &Wishes,
     memory: Option<u64>,
 ) -> Result<eigenlens::Plan, Failure> {
     let shape = (opened.n_samples().1.max(2), opened.n_features());
-    let wishes = Wishes {
-        components: wishes.components.clone(),
-        options: Options { memory, ..wishes.options.clone() },
-        ..*wishes
-    };
+    let mut wishes = wishes.clone();
+    wishes.options.memory = memory;
     if let Some(sparse) = opened.sparse() {
         let data = AnyData::F64(Dataset::sparse(sparse));
-        return (method.plan)(&wishes, &data).map_err(|e| opened.explain(e, 0));
+        return method.plan(&wishes, &data).map_err(|e| opened.explain(e, 0));
     }
     // One number that stands for all of them: a plan looks at none.
     let (f32s, f64s) = ([0f32], [0f64]);
     let planned = if opened.is_f32() {
         let x = ArrayView2::from_shape((1, 1), &f32s[..]).ok();
         let x = x.as_ref().and_then(|x| x.broadcast(shape));
-        x.map(|x| (method.plan)(&wishes, &AnyData::F32(Dataset::dense(x))))
+        x.map(|x| method.plan(&wishes, &AnyData::F32(Dataset::dense(x))))
     } else {
         let x = ArrayView2::from_shape((1, 1), &f64s[..]).ok();
         let x = x.as_ref().and_then(|x| x.broadcast(shape));
-        x.map(|x| (method.plan)(&wishes, &AnyData::F64(Dataset::dense(x))))
+        x.map(|x| method.plan(&wishes, &AnyData::F64(Dataset::dense(x))))
     };
     planned
         .unwrap_or_else(|| Err(eigenlens::Error::Internal("a shape cannot be planned".into())))
@@ -173,7 +199,7 @@ fn in_memory_plan(
 /// `--plan`: nothing is read but the beginning of the files, nothing is written.
 fn plan(
     asked: &arguments::Fit,
-    method: &Method,
+    method: &dyn Method,
     common: &Common,
     talk: &Talk,
 ) -> Result<(), Failure> {
@@ -187,7 +213,7 @@ fn plan(
         let tell = |done, total| progress.at(done, total);
         let input = opened.load(Some(0), &progress, &tell, talk)?;
         wishes.options.memory = memory.all;
-        (method.plan)(&wishes, &input.data()?).map_err(|e| memory.explain(e, &opened, 0))?
+        method.plan(&wishes, &input.data()?).map_err(|e| memory.explain(e, &opened, 0))?
     } else {
         in_memory_plan(&opened, method, &wishes, memory.all)?
     };
@@ -211,7 +237,7 @@ fn plan(
     };
     print(&format!(
         "method      {}\ncomponents  {}\ntable       {rows} × {}, {place}\nplan        {plan}\n",
-        method.name,
+        method.about().name,
         components_text(&wishes.components),
         opened.n_features()
     ))
@@ -221,9 +247,9 @@ fn plan(
 fn weigh(
     input: &Input,
     opened: &Opened,
-    wishes: &Wishes,
+    method: &dyn Method,
 ) -> Result<Option<(TermWeights, Csr<f64>)>, Failure> {
-    let Some(weighting) = wishes.weighting else { return Ok(None) };
+    let Some(weighting) = method.weighting() else { return Ok(None) };
     let Some(counts) = input.counts()? else {
         return Err(Failure::usage(
             "weighting terms needs the table in memory, and it does not fit the budget",
@@ -249,7 +275,7 @@ fn data<'a>(
     }
 }
 
-fn tell_choice(model: &PcaModel, asked: &arguments::Fit, wishes: &Wishes, talk: &Talk) {
+fn tell_choice(model: &dyn Model, asked: &arguments::Fit, wishes: &Wishes, talk: &Talk) {
     let wish = components_text(&wishes.components);
     let said = if asked.wishes.components.is_some() {
         format!("asked for as {wish}")
@@ -260,7 +286,7 @@ fn tell_choice(model: &PcaModel, asked: &arguments::Fit, wishes: &Wishes, talk: 
     talk.say(format!("plan: {}", model.plan()));
 }
 
-fn mind_warnings(model: &PcaModel, common: &Common, talk: &Talk) -> Result<(), Failure> {
+fn mind_warnings(model: &dyn Model, common: &Common, talk: &Talk) -> Result<(), Failure> {
     if common.strict && !model.warnings().is_empty() {
         let all: Vec<String> = model.warnings().iter().map(ToString::to_string).collect();
         return Err(Failure::Check(all.join("; ")));
@@ -321,8 +347,9 @@ impl Outputs {
         opened: &Opened,
         talk: &Talk,
     ) -> Result<Written, Failure> {
-        let model = &stored.model;
+        let model = &*stored.model;
         let (names, features) = (component_names(model), feature_names(model));
+        let linear = model.linear();
         let mut written = Written { files: Vec::new(), to_stdout: self.model.1 == Path::new("-") };
         let mut tell = |what: &'static str, path: &Path| {
             if path == Path::new("-") {
@@ -342,15 +369,15 @@ impl Outputs {
             }
             tell("scores", &path);
         }
-        if let Some(table) = self.components {
+        if let (Some(table), Some(linear)) = (self.components, &linear) {
             let path = table.path.clone();
-            let matrix = Numbers::F64(model.components().to_owned());
+            let matrix = Numbers::F64(linear.components.to_owned());
             write_named(table, "component", &names, &features, matrix)?;
             tell("components", &path);
         }
-        if let Some(table) = self.loadings {
+        if let (Some(table), Some(linear)) = (self.loadings, linear) {
             let path = table.path.clone();
-            write_named(table, "feature", &features, &names, Numbers::F64(model.loadings()))?;
+            write_named(table, "feature", &features, &names, Numbers::F64(linear.loadings))?;
             tell("loadings", &path);
         }
         let (mut output, path) = self.model;
@@ -369,7 +396,7 @@ pub fn write_scores(
     talk: &Talk,
 ) -> Result<(), Failure> {
     let is_f32 = opened.is_f32() && stored.term_weights.is_none();
-    let names = component_names(&stored.model);
+    let names = component_names(&*stored.model);
     table.begin(&opened.label_names(), &names, is_f32, opened.n_samples().0)?;
     let progress = Progress::bytes(talk, "scoring");
     opened.for_each_piece(&progress, |rows, labels, first| {

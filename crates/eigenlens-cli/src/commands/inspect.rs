@@ -1,7 +1,7 @@
 //! `eigenlens inspect`.
 
 use crate::arguments::{Common, Inspect};
-use crate::describe::{model_value, number, read_model, scree, summary};
+use crate::describe::{model_value, read_model, scree, summary};
 use crate::failure::Failure;
 use crate::output::print;
 use crate::pictures::Samples;
@@ -20,13 +20,15 @@ pub fn run(asked: &Inspect, common: &Common, talk: &Talk) -> Result<(), Failure>
         unicode: true,
         color: std::io::stdout().is_terminal() && wants_color(),
     };
-    let mut page = summary(&stored.model, options.width);
+    let mut page = summary(&*stored.model, options.width);
     page.push_str(&origin(&stored));
     for warning in stored.model.warnings() {
         page.push_str(&format!("{:<15}{warning}\n", "warning"));
     }
-    page.push('\n');
-    page.push_str(&text::scree(&scree(&stored.model, ""), &options));
+    if let Some(scree) = scree(&*stored.model, &stored.model.summary(), "") {
+        page.push('\n');
+        page.push_str(&text::scree(&scree, &options));
+    }
     if !asked.data.is_empty() {
         let samples = Samples::read(&asked.data, &stored, &asked.reading, common, talk)?;
         page.push('\n');
@@ -37,13 +39,12 @@ pub fn run(asked: &Inspect, common: &Common, talk: &Talk) -> Result<(), Failure>
 
 /// Where the model came from, in lines like those of its certificate.
 fn origin(stored: &StoredModel) -> String {
-    let model = &stored.model;
     let line = |name: &str, value: String| format!("{name:<15}{value}\n");
     let options: Vec<String> =
         stored.origin.options.iter().map(|(name, value)| format!("{name} {value}")).collect();
-    let mut text = line("total", format!("variance {}", number(model.total_variance())));
-    text.push_str(&line("noise", format!("variance {}", number(model.noise_variance()))));
-    text.push_str(&line("plan", model.plan().to_string()));
+    let facts = stored.model.summary().facts;
+    let mut text: String = facts.into_iter().map(|(name, value)| line(name, value)).collect();
+    text.push_str(&line("plan", stored.model.plan().to_string()));
     text.push_str(&line("made by", format!("{}: {}", stored.origin.program, options.join(", "))));
     text
 }

@@ -13,7 +13,7 @@ mod verify;
 
 use crate::arguments::{Cli, Command, Completions};
 use crate::failure::Failure;
-use crate::methods::METHODS;
+use crate::methods::{About, METHODS, own_options};
 use crate::output::print;
 use crate::talk::Talk;
 use clap::CommandFactory;
@@ -25,7 +25,7 @@ use eigenlens_report::{Column, Table};
 pub fn run(cli: &Cli, talk: &Talk) -> Result<(), Failure> {
     let common = &cli.common;
     match &cli.command {
-        Command::Fit(asked) => fit::run(asked, common, talk),
+        Command::Fit(method) => fit::run(method, common, talk),
         Command::Transform(asked) => transform::run(asked, common, talk),
         Command::Reconstruct(asked) => reconstruct::run(asked, common, talk),
         Command::Inspect(asked) => inspect::run(asked, common, talk),
@@ -42,27 +42,25 @@ pub fn run(cli: &Cli, talk: &Talk) -> Result<(), Failure> {
 
 fn methods(as_json: bool) -> Result<(), Failure> {
     if as_json {
-        let row = |m: &crate::methods::Method| {
+        let row = |m: &&About| {
             Value::map([
                 ("name", Value::from(m.name)),
                 ("summary", Value::from(m.summary)),
                 ("page", Value::from(m.page)),
-                ("options", Value::list(m.options.iter().copied())),
+                ("options", Value::list(own_options(m.name))),
             ])
         };
         let rows = Value::List(METHODS.iter().map(row).collect());
         return print(&format!("{}\n", json::to_json_lines(&rows)));
     }
-    let row = |m: &crate::methods::Method| {
-        let options: Vec<String> = m.options.iter().map(|o| format!("--{o}")).collect();
-        vec![m.name.into(), m.summary.into(), options.join(" ")]
-    };
+    let row = |m: &&About| vec![m.name.into(), m.summary.into(), m.page.into()];
     let table = Table {
-        columns: ["method", "what it is", "its own options"].map(Column::text).into(),
+        columns: ["method", "what it is", "page"].map(Column::text).into(),
         rows: METHODS.iter().map(row).collect(),
         ..Table::default()
     };
-    print(&table.to_text(120))
+    let text = table.to_text(120);
+    print(&format!("{text}\n`eigenlens fit METHOD --help` lists the options of a method.\n"))
 }
 
 fn completions(asked: &Completions) -> Result<(), Failure> {

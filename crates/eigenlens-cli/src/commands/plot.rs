@@ -40,7 +40,7 @@ fn draw(
     samples: Option<&Samples>,
     axes: [usize; 2],
 ) -> Result<Picture, Failure> {
-    let model = &stored.model;
+    let model = &*stored.model;
     let need = || {
         samples.ok_or_else(|| {
             Failure::usage(
@@ -50,14 +50,20 @@ fn draw(
         })
     };
     Ok(match kind {
-        PlotKind::Scree => scree(model, "").draw()?,
-        PlotKind::Loadings => pictures::loadings(model).draw()?,
-        PlotKind::HeatMap => pictures::heat_map(model).draw()?,
+        PlotKind::Scree => match scree(model, &model.summary(), "") {
+            Some(scree) => scree.draw()?,
+            None => return Err(pictures::no_picture(model, "scree")),
+        },
+        PlotKind::Loadings => pictures::loadings(model)?.draw()?,
+        PlotKind::HeatMap => pictures::heat_map(model)?.draw()?,
         PlotKind::Circle => pictures::circle(model, axes)?.draw()?,
         PlotKind::Scores => need()?.scores_picture(stored, axes)?.draw()?,
         PlotKind::Biplot => need()?.biplot(stored, axes)?.draw()?,
         PlotKind::Monitoring => match need()?.monitoring(model) {
             Some(picture) => picture.draw()?,
+            None if model.as_pca().is_none() => {
+                return Err(pictures::no_picture(model, "monitoring"));
+            }
             None => {
                 return Err(Failure::Check(
                     "T² and Q are not defined for this model: its number of samples is not known"
@@ -66,7 +72,10 @@ fn draw(
             }
         },
         PlotKind::Images => match images::shape(stored, asked.image_size)? {
-            Some(shape) => images::grid(model, shape, samples.map(|s| &s.first))?.draw()?,
+            Some(shape) => match model.as_pca() {
+                Some(pca) => images::grid(pca, shape, samples.map(|s| &s.first))?.draw()?,
+                None => return Err(pictures::no_picture(model, "images")),
+            },
             None => {
                 return Err(Failure::usage(
                     "it is not known how large the images are",

@@ -1,13 +1,14 @@
 //! `eigenlens reconstruct`.
 
 use crate::arguments::{Common, Reconstruct};
-use crate::describe::{feature_names, number, percent, read_model};
+use crate::describe::{feature_names, read_model};
 use crate::failure::Failure;
 use crate::input::{Opened, Piece};
 use crate::output::{TableOutput, print, view};
 use crate::progress::Progress;
 use crate::talk::Talk;
-use eigenlens::{Dataset, PcaModel, Scalar, Value};
+use eigenlens::model::{number, percent};
+use eigenlens::{Dataset, Model, PreImage, Scalar, Value};
 use eigenlens_io::{Labels, Numbers, json};
 use eigenlens_report::{Column, Table};
 use ndarray::Array2;
@@ -34,7 +35,14 @@ pub fn run(asked: &Reconstruct, common: &Common, talk: &Talk) -> Result<(), Fail
             "fit with `--weighting none`",
         ));
     }
-    let model = &stored.model;
+    let model = &*stored.model;
+    let approximate = model.linear().is_none();
+    if asked.pre_image.is_some() && !approximate {
+        return Err(Failure::usage(
+            format!("`--pre-image` does not fit a model of the method `{}`", model.method()),
+            "leave out `--pre-image`: its reconstruction is exact",
+        ));
+    }
     let opened = Opened::for_model(&asked.data.data, &stored, &asked.reading, common, talk)?;
     let labels = opened.label_names();
     let n = opened.n_samples().0;
@@ -42,7 +50,9 @@ pub fn run(asked: &Reconstruct, common: &Common, talk: &Talk) -> Result<(), Fail
         table.begin(&labels, &feature_names(model), opened.is_f32(), n)?;
     }
     if let Some(table) = &mut errors {
-        table.begin(&labels, &["error", "relative_error"].map(String::from), false, n)?;
+        let mut names = vec!["error".to_string(), "relative_error".into()];
+        names.extend(approximate.then(|| "feature_distance".into()));
+        table.begin(&labels, &names, false, n)?;
     }
     let mut loss = Loss::default();
     let progress = Progress::bytes(talk, "reconstructing");
@@ -53,15 +63,19 @@ pub fn run(asked: &Reconstruct, common: &Common, talk: &Talk) -> Result<(), Fail
                 "use `eigenlens verify`, or a dense table",
             ));
         };
-        let (back, samples) = round_trip(model, numbers).map_err(|e| opened.explain(e, first))?;
+        let way = asked.pre_image.unwrap_or_default();
+        let (back, samples) =
+            round_trip(model, numbers, way).map_err(|e| opened.explain(e, first))?;
         loss.add(first, &samples, labels);
         if let Some(table) = &mut rows {
             table.write(labels, view(&back))?;
         }
         if let Some(table) = &mut errors {
-            let columns = Array2::from_shape_fn((samples.len(), 2), |(i, j)| match j {
+            let width = if approximate { 3 } else { 2 };
+            let columns = Array2::from_shape_fn((samples.len(), width), |(i, j)| match j {
                 0 => samples[i].error,
-                _ => samples[i].relative(),
+                1 => samples[i].relative(),
+                _ => samples[i].left.unwrap_or(f64::NAN),
             });
             table.write(labels, view(&Numbers::F64(columns)))?;
         }
@@ -96,6 +110,8 @@ struct Sample {
     error: f64,
     /// Its distance from the mean.
     distance: f64,
+    /// What an approximate pre-image leaves, as a distance in feature space.
+    left: Option<f64>,
 }
 
 impl Sample {
@@ -104,29 +120,50 @@ impl Sample {
     }
 }
 
-fn round_trip(model: &PcaModel, numbers: &Numbers) -> eigenlens::Result<(Numbers, Vec<Sample>)> {
+fn round_trip(
+    model: &dyn Model,
+    numbers: &Numbers,
+    way: PreImage,
+) -> eigenlens::Result<(Numbers, Vec<Sample>)> {
     match numbers {
-        Numbers::F32(x) => round_trip_of(model, x).map(|(back, s)| (Numbers::F32(back), s)),
-        Numbers::F64(x) => round_trip_of(model, x).map(|(back, s)| (Numbers::F64(back), s)),
+        Numbers::F32(x) => {
+            let data = Dataset::from(x);
+            let (back, left) = match model.pre_images_f32(&data, way).transpose()? {
+                Some(found) => (found.rows, found.distances),
+                None => (model.reconstruct_f32(&data)?, Vec::new()),
+            };
+            let samples = samples(model, x, &back, &left);
+            Ok((Numbers::F32(back), samples))
+        }
+        Numbers::F64(x) => {
+            let data = Dataset::from(x);
+            let (back, left) = match model.pre_images_f64(&data, way).transpose()? {
+                Some(found) => (found.rows, found.distances),
+                None => (model.reconstruct_f64(&data)?, Vec::new()),
+            };
+            let samples = samples(model, x, &back, &left);
+            Ok((Numbers::F64(back), samples))
+        }
     }
 }
 
-fn round_trip_of<T: Scalar>(
-    model: &PcaModel,
+fn samples<T: Scalar>(
+    model: &dyn Model,
     x: &Array2<T>,
-) -> eigenlens::Result<(Array2<T>, Vec<Sample>)> {
-    let back = model.reconstruct(&Dataset::from(x))?;
-    let samples = (x.rows().into_iter().zip(back.rows()))
-        .map(|(x, back)| {
+    back: &Array2<T>,
+    left: &[f64],
+) -> Vec<Sample> {
+    let mean = model.linear().map_or_else(Vec::new, |linear| linear.mean.to_vec());
+    (x.rows().into_iter().zip(back.rows()).enumerate())
+        .map(|(i, (x, back))| {
             let (mut error, mut distance) = (0.0f64, 0.0f64);
-            for ((x, back), mean) in x.iter().zip(back).zip(model.mean()) {
+            for (f, (x, back)) in x.iter().zip(back).enumerate() {
                 error = error.hypot(x.to_f64() - back.to_f64());
-                distance = distance.hypot(x.to_f64() - mean);
+                distance = distance.hypot(x.to_f64() - mean.get(f).copied().unwrap_or(0.0));
             }
-            Sample { error, distance }
+            Sample { error, distance, left: left.get(i).copied() }
         })
-        .collect();
-    Ok((back, samples))
+        .collect()
 }
 
 /// The errors of all samples together, and the worst of them.
@@ -136,6 +173,8 @@ struct Loss {
     /// √Σ error² and √Σ distance²: roots, because squares may leave the range of numbers.
     error: f64,
     distance: f64,
+    /// The sum of distances left in feature space, and how many there are.
+    left: (f64, usize),
     /// Error, row from 1, labels.
     worst: Vec<(f64, usize, String)>,
 }
@@ -148,6 +187,9 @@ impl Loss {
             self.rows += 1;
             self.error = self.error.hypot(sample.error);
             self.distance = self.distance.hypot(sample.distance);
+            if let Some(left) = sample.left {
+                self.left = (self.left.0 + left, self.left.1 + 1);
+            }
             if self.worst.len() < WORST || self.worst.iter().any(|w| w.0 < sample.error) {
                 let names: Vec<&str> = labels.iter().filter_map(|l| l.get(i)).collect();
                 let at = self.worst.partition_point(|w| w.0 >= sample.error);
@@ -161,17 +203,33 @@ impl Loss {
         if self.distance > 0.0 { (self.error / self.distance).powi(2) } else { 0.0 }
     }
 
-    fn root_mean_square(&self, model: &PcaModel) -> f64 {
+    fn root_mean_square(&self, model: &dyn Model) -> f64 {
         self.error / (self.rows as f64 * model.n_features() as f64).sqrt()
     }
 
     /// Numbers in the table over numbers that are kept: scores, components and mean.
-    fn compression(&self, model: &PcaModel) -> f64 {
+    fn compression(&self, model: &dyn Model) -> f64 {
         let (n, d, k) = (self.rows as f64, model.n_features() as f64, model.n_components() as f64);
         n * d / (n * k + k * d + d)
     }
 
-    fn text(&self, model: &PcaModel) -> String {
+    /// The mean distance that approximate pre-images leave in feature space.
+    fn mean_left(&self) -> Option<f64> {
+        (self.left.1 > 0).then(|| self.left.0 / self.left.1 as f64)
+    }
+
+    fn text(&self, model: &dyn Model) -> String {
+        if let Some(left) = self.mean_left() {
+            return format!(
+                "samples            {}\ncomponents         {} in feature space\n\
+                 pre-images         approximate: {} away in feature space, on average\n\
+                 root mean square   {} per entry from the samples\n",
+                self.rows,
+                model.n_components(),
+                number(left),
+                number(self.root_mean_square(model)),
+            );
+        }
         let table = Table {
             caption: "largest errors".into(),
             columns: vec![
@@ -197,7 +255,7 @@ impl Loss {
         )
     }
 
-    fn value(&self, model: &PcaModel) -> Value {
+    fn value(&self, model: &dyn Model) -> Value {
         let worst = self.worst.iter().map(|(error, row, _)| {
             Value::map([("row", Value::from(*row)), ("error", (*error).into())])
         });
@@ -209,6 +267,8 @@ impl Loss {
             ("relative_squared_error", self.relative().into()),
             ("root_mean_square_error", self.root_mean_square(model).into()),
             ("compression_ratio", self.compression(model).into()),
+            ("approximate", self.mean_left().is_some().into()),
+            ("feature_distance", self.mean_left().into()),
             ("largest", Value::List(worst.collect())),
         ])
     }

@@ -1,13 +1,13 @@
 //! `eigenlens report`.
 
 use crate::arguments::{Common, Report};
-use crate::describe::{components_table, headline, number, percent, read_model, scree};
+use crate::describe::{components_table, read_model, scree};
 use crate::failure::Failure;
 use crate::images;
 use crate::output::{create, default_path};
 use crate::pictures::{self, Samples};
 use crate::talk::Talk;
-use eigenlens::PcaModel;
+use eigenlens::{Certificate, Model, PcaModel, Summary};
 use eigenlens_io::StoredModel;
 use eigenlens_report::html::{self, Block, Section};
 use eigenlens_report::{Column, Picture, Table};
@@ -42,27 +42,29 @@ fn page(
     stored: &StoredModel,
     samples: Option<&Samples>,
 ) -> Result<html::Report, Failure> {
-    let model = &stored.model;
-    let mut sections = vec![Section {
-        title: "Components".into(),
-        blocks: vec![
-            figure(scree(model, "").draw()?),
-            Block::Table(Box::new(components_table(model, 50))),
-        ],
-    }];
+    let model = &*stored.model;
+    let summary = model.summary();
+    let mut blocks = Vec::new();
+    if let Some(scree) = scree(model, &summary, "") {
+        blocks.push(figure(scree.draw()?));
+    }
+    blocks.push(Block::Table(Box::new(components_table(model, &summary, 50))));
+    let mut sections = vec![Section { title: "Components".into(), blocks }];
     if let Some(samples) = samples {
         sections.push(of_samples(stored, samples)?);
     }
-    sections.push(of_features(model)?);
-    if let Some(shape) = images::shape(stored, asked.image_size)? {
-        let grid = images::grid(model, shape, samples.map(|s| &s.first))?;
+    if model.linear().is_some() {
+        sections.push(of_features(model)?);
+    }
+    if let (Some(shape), Some(pca)) = (images::shape(stored, asked.image_size)?, model.as_pca()) {
+        let grid = images::grid(pca, shape, samples.map(|s| &s.first))?;
         sections.push(Section { title: "Images".into(), blocks: vec![figure(grid.draw()?)] });
     }
-    sections.push(certificate(model));
+    sections.push(trust(model, &summary));
     Ok(html::Report {
         title: format!("{} of {} features", model.method(), model.n_features()),
-        subtitle: headline(model),
-        summary: facts(model, samples),
+        summary: facts(model, &summary, samples),
+        subtitle: summary.headline,
         warnings: model.warnings().iter().map(ToString::to_string).collect(),
         sections,
         methods: methods(stored),
@@ -74,16 +76,16 @@ fn figure(picture: Picture) -> Block {
     Block::Figure(Box::new(picture), String::new())
 }
 
-fn facts(model: &PcaModel, samples: Option<&Samples>) -> Vec<(String, String)> {
-    let share: f64 = model.explained_variance_ratio().iter().sum();
+fn facts(model: &dyn Model, summary: &Summary, samples: Option<&Samples>) -> Vec<(String, String)> {
     let mut facts = vec![
         ("training samples", model.n_samples().map_or("not known".into(), |n| n.to_string())),
         ("features", model.n_features().to_string()),
         ("components", model.n_components().to_string()),
-        ("variance kept", percent(share)),
-        ("total variance", number(model.total_variance())),
-        ("largest residual", format!("{:.1e}", model.certificate().relative_residual())),
     ];
+    facts.extend(summary.facts.iter().cloned());
+    if let Some(certificate) = model.certificate() {
+        facts.push(("largest residual", format!("{:.1e}", certificate.relative_residual())));
+    }
     if let Some(samples) = samples {
         facts.push(("samples shown", samples.len().to_string()));
     }
@@ -91,10 +93,10 @@ fn facts(model: &PcaModel, samples: Option<&Samples>) -> Vec<(String, String)> {
 }
 
 fn of_samples(stored: &StoredModel, samples: &Samples) -> Result<Section, Failure> {
-    let model = &stored.model;
+    let model = &*stored.model;
     let mut blocks = vec![figure(samples.scores_picture(stored, [0, 1])?.draw()?)];
     // Arrows of thousands of features hide the points.
-    if model.n_features() <= 60 && model.n_components() > 1 {
+    if model.linear().is_some() && model.n_features() <= 60 && model.n_components() > 1 {
         blocks.push(figure(samples.biplot(stored, [0, 1])?.draw()?));
     }
     if let Some(picture) = samples.monitoring(model) {
@@ -103,60 +105,70 @@ fn of_samples(stored: &StoredModel, samples: &Samples) -> Result<Section, Failur
     Ok(Section { title: "Samples".into(), blocks })
 }
 
-fn of_features(model: &PcaModel) -> Result<Section, Failure> {
-    let mut blocks = vec![figure(pictures::loadings(model).draw()?)];
+fn of_features(model: &dyn Model) -> Result<Section, Failure> {
+    let mut blocks = vec![figure(pictures::loadings(model)?.draw()?)];
     if model.n_components() > 1 && model.n_features() <= 500 {
-        blocks.push(figure(pictures::heat_map(model).draw()?));
+        blocks.push(figure(pictures::heat_map(model)?.draw()?));
     }
-    if model.n_components() > 1 && model.n_features() <= 60 {
+    if model.as_pca().is_some() && model.n_components() > 1 && model.n_features() <= 60 {
         blocks.push(figure(pictures::circle(model, [0, 1])?.draw()?));
     }
     Ok(Section { title: "Features".into(), blocks })
 }
 
-fn certificate(model: &PcaModel) -> Section {
-    let certificate = model.certificate();
+fn trust(model: &dyn Model, summary: &Summary) -> Section {
+    let mut blocks: Vec<Block> =
+        summary.trust.lines().map(|line| Block::Text(line.into())).collect();
+    if let Some(certificate) = model.certificate() {
+        blocks.push(Block::Table(Box::new(certificate_table(model, certificate))));
+    }
+    Section { title: "Certificate".into(), blocks }
+}
+
+fn certificate_table(model: &dyn Model, certificate: &Certificate) -> Table {
     let names = crate::describe::component_names(model);
-    let row = |j: usize| {
+    let row = |(j, name): (usize, &String)| {
         let angle = certificate.angles[j];
         vec![
-            names[j].clone(),
+            name.clone(),
             format!("{:.1e}", certificate.residuals[j]),
             format!("{:.1e}", certificate.value_errors[j]),
             if angle < 1.0 { format!("{angle:.1e}") } else { "only with its group".into() },
         ]
     };
-    let table = Table {
-        caption: "Relative to the largest variance; angles in radians.".into(),
+    let known = certificate.residuals.len().min(50);
+    Table {
+        caption: "Relative to the largest value; angles in radians.".into(),
         columns: vec![
             Column::text("component"),
             Column::number("residual", ""),
-            Column::number("error of the variance", ""),
+            Column::number("error of the value", ""),
             Column::number("angle", ""),
         ],
-        rows: (0..model.n_components().min(50)).map(row).collect(),
-    };
-    let words = certificate.to_string();
-    let mut blocks: Vec<Block> = words.lines().map(|line| Block::Text(line.into())).collect();
-    blocks.push(Block::Table(Box::new(table)));
-    Section { title: "Certificate".into(), blocks }
+        rows: names.iter().enumerate().take(known).map(row).collect(),
+    }
 }
 
 fn methods(stored: &StoredModel) -> Vec<String> {
-    let model = &stored.model;
     let options: Vec<String> =
         stored.origin.options.iter().map(|(name, value)| format!("{name} {value}")).collect();
-    let prepared =
-        match (stored.origin.options.get("center").is_some_and(|c| c == "true"), model.scale()) {
-            (true, Some(_)) => "Features were centred and divided by their standard deviations.",
-            (true, None) => "Features were centred.",
-            (false, Some(_)) => "Features were divided by their standard deviations, not centred.",
-            (false, None) => "Features were used as they are.",
-        };
-    vec![
-        prepared.into(),
-        format!("Computed by the {}.", model.plan()),
-        "Variances have the divisor n − 1; standard errors assume normal samples.".into(),
-        format!("Options: {}.", options.join(", ")),
-    ]
+    let mut words = vec![format!("Computed by the {}.", stored.model.plan())];
+    if let Some(model) = stored.model.as_pca() {
+        words.insert(0, prepared(stored, model).into());
+        words.push(
+            "Variances have the divisor n − 1; standard errors assume normal samples.".into(),
+        );
+    }
+    words.push(format!("Options: {}.", options.join(", ")));
+    words
+}
+
+fn prepared(stored: &StoredModel, model: &PcaModel) -> &'static str {
+    let centered = stored.origin.options.get("center").is_some_and(|c| c == "true");
+    match (centered, model.scale().is_some()) {
+        (true, true) => "Features were centred and divided by their standard deviations.",
+        (true, false) => "Features were centred.",
+        (false, true) => "Features were divided by their standard deviations, not centred.",
+        (false, false) => "Features were used as they are.",
+    }
 }

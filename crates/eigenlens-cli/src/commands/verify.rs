@@ -4,7 +4,7 @@ use crate::arguments::{Common, Verify};
 use crate::describe::read_model;
 use crate::failure::Failure;
 use crate::input::Opened;
-use crate::methods::{AnyData, each};
+use crate::methods::AnyData;
 use crate::output::print;
 use crate::progress::Progress;
 use crate::talk::Talk;
@@ -34,7 +34,11 @@ pub fn run(asked: &Verify, common: &Common, talk: &Talk) -> Result<(), Failure> 
         Some(counts) => AnyData::F64(Dataset::sparse(counts)),
         None => input.data()?,
     };
-    let found = each!(&data, d => stored.model.verify(d)).map_err(|e| opened.explain(e, 0))?;
+    let found = match &data {
+        AnyData::F32(data) => stored.model.verify_f32(data),
+        AnyData::F64(data) => stored.model.verify_f64(data),
+    };
+    let found = found.map_err(|e| opened.explain(e, 0))?;
     if common.json {
         print(&format!("{}\n", json::to_json_lines(&value(&found))))?;
     } else {

@@ -1,21 +1,61 @@
 //! The methods: one file and one row each.
+//!
+//! A method's file holds its own options, as the parser takes them, and implements [`Method`].
 
-mod lsa;
-mod pca;
-
-use crate::arguments;
+use crate::arguments::FitArguments;
 use crate::failure::Failure;
-use crate::wishes::{components_text, solver_text};
-use clap::builder::PossibleValuesParser;
-use eigenlens::{Dataset, NComponents, Options, PcaModel, Plan, Solver, TermWeighting};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Args, Command, Subcommand};
+use eigenlens::{Dataset, Model, NComponents, Options, Plan, TermWeighting};
 use eigenlens_io::Numbers;
 use std::collections::BTreeMap;
 
 /// Every method of `fit`: a new one is its file and a row here.
-pub const METHODS: &[Method] = &[pca::METHOD, lsa::METHOD];
+macro_rules! methods {
+    ($($variant:ident in $module:ident),+ $(,)?) => {
+        $(mod $module;)+
 
-/// A method as the command line sees it.
-pub struct Method {
+        /// The method, with its own options and those of every fit.
+        #[derive(Subcommand)]
+        pub enum FitMethod {
+            $(
+                #[command(name = $module::ABOUT.name, about = $module::ABOUT.summary)]
+                $variant(Box<FitArguments<$module::Own>>),
+            )+
+        }
+
+        impl FitMethod {
+            /// What is to be fitted, and what was said about everything else.
+            pub fn asked(&self) -> (&dyn Method, &crate::arguments::Fit) {
+                match self {
+                    $(FitMethod::$variant(asked) => (&asked.own, &asked.fit),)+
+                }
+            }
+        }
+
+        /// What is told of every method.
+        pub const METHODS: &[&About] = &[$(&$module::ABOUT),+];
+
+        /// The names of the options that a method has of its own.
+        pub fn own_options(name: &str) -> Vec<String> {
+            let command = Command::new("own");
+            let command = match name {
+                $(n if n == $module::ABOUT.name => $module::Own::augment_args(command),)+
+                _ => command,
+            };
+            command.get_arguments().filter_map(|a| a.get_long()).map(|l| format!("--{l}")).collect()
+        }
+    };
+}
+
+methods! {
+    Pca in pca,
+    Lsa in lsa,
+    KernelPca in kernel_pca,
+}
+
+/// What is told of a method.
+pub struct About {
     /// The word after `fit`.
     pub name: &'static str,
     /// What it is for, in a few words.
@@ -24,14 +64,31 @@ pub struct Method {
     pub page: &'static str,
     /// What its components are called in tables and pictures, before their number.
     pub axis: &'static str,
-    /// The options it takes beside those of every method.
-    pub options: &'static [&'static str],
+    /// Whether its scores are linear in the features: only then are there components to write.
+    pub linear: bool,
+}
+
+/// A method with the options that were given to it.
+pub trait Method {
+    /// What is told of it.
+    fn about(&self) -> &'static About;
+
     /// How many components where nothing is said, for n (if known) × d data.
-    pub default_components: fn(Option<usize>, usize) -> NComponents,
+    fn default_components(&self, n: Option<usize>, d: usize) -> NComponents;
+
+    /// Its own options in the words of the command line, for the model file.
+    fn in_words(&self) -> Vec<(&'static str, String)>;
+
     /// What would be done.
-    pub plan: fn(&Wishes, &AnyData) -> eigenlens::Result<Plan>,
-    /// Fits, with the scores of the samples if they are wanted.
-    pub fit: fn(&Wishes, &AnyData, bool) -> eigenlens::Result<Fitted>,
+    fn plan(&self, wishes: &Wishes, data: &AnyData) -> eigenlens::Result<Plan>;
+
+    /// Fits, with the scores of the samples if they are wanted and cheap to give.
+    fn fit(&self, wishes: &Wishes, data: &AnyData, want_scores: bool) -> eigenlens::Result<Fitted>;
+
+    /// How counts of terms are weighted before the method sees them.
+    fn weighting(&self) -> Option<TermWeighting> {
+        None
+    }
 }
 
 /// A data set of either element type.
@@ -42,104 +99,73 @@ pub enum AnyData<'a> {
 
 /// A model, and the scores if they were wanted.
 pub struct Fitted {
-    pub model: PcaModel,
+    pub model: Box<dyn Model>,
     pub scores: Option<Numbers>,
 }
 
-/// What is asked of a method, complete.
+/// What is asked of every method, complete.
+#[derive(Clone)]
 pub struct Wishes {
     pub components: NComponents,
-    pub solver: Solver,
-    pub scale: bool,
-    pub center: bool,
-    pub whiten: bool,
-    pub weighting: Option<TermWeighting>,
     pub options: Options,
 }
 
-/// The method of that name; the parser lets no other through.
-pub fn find(name: &str) -> Result<&'static Method, Failure> {
-    METHODS
-        .iter()
-        .find(|method| method.name == name)
-        .ok_or_else(|| Failure::Internal(format!("the method `{name}` has no row")))
-}
-
-/// The methods' names, for the parser.
-pub fn names() -> PossibleValuesParser {
-    PossibleValuesParser::new(METHODS.iter().map(|method| method.name))
-}
-
-impl Method {
-    /// Refuses options that the method would ignore.
-    pub fn check(&self, wishes: &arguments::Wishes) -> Result<(), Failure> {
-        let given = [
-            ("scale", wishes.scale),
-            ("no-center", wishes.no_center),
-            ("whiten", wishes.whiten),
-            ("weighting", wishes.weighting.is_some()),
+impl dyn Method + '_ {
+    /// Everything asked for in the words of the command line.
+    pub fn wishes_in_words(&self, wishes: &Wishes) -> BTreeMap<String, String> {
+        let shared = [
+            ("components", crate::wishes::components_text(&wishes.components)),
+            ("seed", wishes.options.seed.to_string()),
         ];
-        match given.iter().find(|(name, given)| *given && !self.options.contains(name)) {
-            Some((name, _)) => Err(Failure::usage(
-                format!("`--{name}` does not fit the method `{}`", self.name),
-                format!("leave out `--{name}`; `eigenlens methods` lists what fits"),
-            )),
-            None => Ok(()),
+        let all = self.in_words().into_iter().chain(shared);
+        all.map(|(name, value)| (name.to_string(), value)).collect()
+    }
+}
+
+/// What components of a model are called, before their number.
+pub fn axis(method: &str) -> &'static str {
+    METHODS.iter().find(|about| about.name == method).map_or("PC", |about| about.axis)
+}
+
+/// An error of the parser that is about methods, in words that know them: a method that does not
+/// exist, or an option of another one.
+pub fn misfit(error: &clap::Error, said: impl Iterator<Item = String>) -> Option<Failure> {
+    let context = |kind| match error.get(kind)? {
+        ContextValue::String(word) => Some(word.clone()),
+        _ => None,
+    };
+    let method = said.skip_while(|word| word != "fit").nth(1)?;
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let word = context(ContextKind::InvalidSubcommand)?;
+            let names: Vec<&str> = METHODS.iter().map(|about| about.name).collect();
+            let names = names.join(", ");
+            Some(Failure::usage(format!("`{word}` is no method"), format!("there are {names}")))
         }
-    }
-
-    /// The wishes, with what was not said filled in.
-    pub fn wishes(
-        &self,
-        said: &arguments::Wishes,
-        n: Option<usize>,
-        d: usize,
-        options: Options,
-    ) -> Wishes {
-        Wishes {
-            components: said.components.clone().unwrap_or_else(|| (self.default_components)(n, d)),
-            solver: said.solver.unwrap_or_default(),
-            scale: said.scale,
-            center: !said.no_center,
-            whiten: said.whiten,
-            weighting: weighting(said),
-            options: Options {
-                tolerance: said.tolerance,
-                max_iterations: said.max_iterations.unwrap_or(options.max_iterations),
-                ..options
-            },
+        ErrorKind::UnknownArgument => {
+            let option = context(ContextKind::InvalidArg)?;
+            let others = METHODS.iter().filter(|about| own_options(about.name).contains(&option));
+            let others: Vec<String> = others.map(|about| format!("`{}`", about.name)).collect();
+            (!others.is_empty()).then(|| {
+                Failure::usage(
+                    format!("`{option}` does not fit the method `{method}`"),
+                    format!("leave out `{option}`: it is an option of {}", others.join(", ")),
+                )
+            })
         }
+        _ => None,
     }
 }
 
-/// The weighting asked for.
-pub fn weighting(said: &arguments::Wishes) -> Option<TermWeighting> {
-    match said.weighting? {
-        arguments::Weighting::TfIdf => Some(TermWeighting::TfIdf),
-        arguments::Weighting::LogEntropy => Some(TermWeighting::LogEntropy),
-        arguments::Weighting::None => None,
+/// Scores of rows under a model.
+pub fn transform(model: &dyn Model, data: &AnyData) -> eigenlens::Result<Numbers> {
+    match data {
+        AnyData::F32(data) => model.transform_f32(data).map(Numbers::F32),
+        AnyData::F64(data) => model.transform_f64(data).map(Numbers::F64),
     }
 }
 
-impl Wishes {
-    /// The wishes in the words of the command line, for the model file.
-    pub fn in_words(&self) -> BTreeMap<String, String> {
-        let weighting = self.weighting.map_or("none", |w| w.name());
-        [
-            ("components", components_text(&self.components)),
-            ("solver", solver_text(self.solver).into()),
-            ("scale", self.scale.to_string()),
-            ("center", self.center.to_string()),
-            ("whiten", self.whiten.to_string()),
-            ("weighting", weighting.into()),
-            ("seed", self.options.seed.to_string()),
-        ]
-        .map(|(name, value)| (name.to_string(), value))
-        .into()
-    }
-}
-
-/// Runs the same expression for either element type: `each!(data, d => model.transform(d))`.
+/// Runs the same expression for either element type: `each!(data, d => pca.fit(d))`.
 macro_rules! each {
     ($data:expr, $d:ident => $work:expr) => {
         match $data {
@@ -150,13 +176,26 @@ macro_rules! each {
 }
 pub(crate) use each;
 
-/// The same for an expression that gives a matrix of the data's type, which becomes [`Numbers`].
-macro_rules! each_matrix {
-    ($data:expr, $d:ident => $work:expr) => {
-        match $data {
-            $crate::methods::AnyData::F32($d) => $work.map(eigenlens_io::Numbers::F32),
-            $crate::methods::AnyData::F64($d) => $work.map(eigenlens_io::Numbers::F64),
+/// Fits with or without scores: `fitted!(data, want_scores, pca)`.
+macro_rules! fitted {
+    ($data:expr, $want_scores:expr, $estimator:expr) => {{
+        use $crate::methods::{AnyData, Fitted};
+        match ($data, $want_scores) {
+            (data, false) => {
+                let model = $crate::methods::each!(data, d => $estimator.fit(d))?;
+                Ok(Fitted { model: Box::new(model), scores: None })
+            }
+            (AnyData::F32(d), true) => {
+                let (model, scores) = $estimator.fit_transform(d)?;
+                let scores = Some(eigenlens_io::Numbers::F32(scores));
+                Ok(Fitted { model: Box::new(model), scores })
+            }
+            (AnyData::F64(d), true) => {
+                let (model, scores) = $estimator.fit_transform(d)?;
+                let scores = Some(eigenlens_io::Numbers::F64(scores));
+                Ok(Fitted { model: Box::new(model), scores })
+            }
         }
-    };
+    }};
 }
-pub(crate) use each_matrix;
+pub(crate) use fitted;

@@ -1,43 +1,70 @@
 //! `fit pca`.
 
-use super::{AnyData, Fitted, Method, Wishes, each};
-use eigenlens::{NComponents, Pca};
-use eigenlens_io::Numbers;
+use super::{About, AnyData, Fitted, Method, Wishes, each, fitted};
+use crate::arguments::Route;
+use crate::wishes::solver_text;
+use clap::Args;
+use eigenlens::{NComponents, Pca, Plan};
 
-pub const METHOD: Method = Method {
+pub const ABOUT: About = About {
     name: "pca",
     summary: "principal component analysis: directions of largest variance",
     page: "docs/methods/pca.md",
     axis: "PC",
-    options: &["scale", "no-center", "whiten"],
-    default_components: |_, _| NComponents::VarianceShare(0.95),
-    plan: |wishes, data| each!(data, d => configured(wishes).plan(d)),
-    fit,
+    linear: true,
 };
 
-fn configured(wishes: &Wishes) -> Pca {
-    Pca::new(wishes.components.clone())
-        .center(wishes.center)
-        .standardize(wishes.scale)
-        .whiten(wishes.whiten)
-        .solver(wishes.solver)
-        .options(wishes.options.clone())
+/// The options of PCA.
+#[derive(Args)]
+#[command(next_help_heading = "Method")]
+pub struct Own {
+    /// Divide every feature by its standard deviation.
+    #[arg(long)]
+    scale: bool,
+    /// Do not subtract the mean.
+    #[arg(long)]
+    no_center: bool,
+    /// Scores of unit variance.
+    #[arg(long)]
+    whiten: bool,
+    #[command(flatten)]
+    route: Route,
 }
 
-fn fit(wishes: &Wishes, data: &AnyData, want_scores: bool) -> eigenlens::Result<Fitted> {
-    let pca = configured(wishes);
-    if !want_scores {
-        let model = each!(data, d => pca.fit(d))?;
-        return Ok(Fitted { model, scores: None });
+impl Own {
+    fn configured(&self, wishes: &Wishes) -> Pca {
+        Pca::new(wishes.components.clone())
+            .center(!self.no_center)
+            .standardize(self.scale)
+            .whiten(self.whiten)
+            .solver(self.route.solver)
+            .options(wishes.options.clone())
     }
-    Ok(match data {
-        AnyData::F32(d) => {
-            let (model, scores) = pca.fit_transform(d)?;
-            Fitted { model, scores: Some(Numbers::F32(scores)) }
-        }
-        AnyData::F64(d) => {
-            let (model, scores) = pca.fit_transform(d)?;
-            Fitted { model, scores: Some(Numbers::F64(scores)) }
-        }
-    })
+}
+
+impl Method for Own {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn default_components(&self, _: Option<usize>, _: usize) -> NComponents {
+        NComponents::VarianceShare(0.95)
+    }
+
+    fn in_words(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("scale", self.scale.to_string()),
+            ("center", (!self.no_center).to_string()),
+            ("whiten", self.whiten.to_string()),
+            ("solver", solver_text(self.route.solver).into()),
+        ]
+    }
+
+    fn plan(&self, wishes: &Wishes, data: &AnyData) -> eigenlens::Result<Plan> {
+        each!(data, d => self.configured(wishes).plan(d))
+    }
+
+    fn fit(&self, wishes: &Wishes, data: &AnyData, want_scores: bool) -> eigenlens::Result<Fitted> {
+        fitted!(data, want_scores, self.configured(wishes))
+    }
 }

@@ -28,7 +28,11 @@ fn usage_is_64() {
         &[
             (&[], 64, &["Usage"]),
             (&["dance"], 64, &["error:"]),
-            (&["fit", "alchemy", "iris.csv"], 64, &["alchemy", "pca"]),
+            (
+                &["fit", "alchemy", "iris.csv"],
+                64,
+                &["`alchemy` is no method", "hint: there are pca"],
+            ),
             (&["fit", "pca"], 64, &["DATA"]),
             (&["fit", "pca", "iris.csv", "-k", "0"], 64, &["at least 1"]),
             (&["fit", "pca", "iris.csv", "-k", "rule:x"], 64, &["`x` is no rule"]),

@@ -48,6 +48,11 @@ fn the_readme_works() {
 }
 
 #[test]
+fn the_page_of_kernel_pca_works() {
+    run_all("docs/methods/kernel-pca.md");
+}
+
+#[test]
 fn the_page_of_the_command_line_works() {
     run_all("docs/cli.md");
 }

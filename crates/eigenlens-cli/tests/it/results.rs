@@ -234,7 +234,8 @@ fn standard_input_is_a_table_too() {
 fn methods_and_completions_are_listed() {
     let sandbox = Sandbox::new("methods");
     let text = sandbox.ok(&["methods"]);
-    assert!(text.contains("pca") && text.contains("lsa") && text.contains("--weighting"));
+    assert!(text.contains("pca") && text.contains("docs/methods/lsa.md"));
+    assert!(sandbox.ok(&["fit", "lsa", "--help"]).contains("--weighting"));
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = sandbox.ok(&["completions", shell]);
         assert!(script.contains("transform") && script.contains("components"), "{shell}");

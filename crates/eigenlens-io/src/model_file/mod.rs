@@ -16,7 +16,7 @@ use crate::images::ImageShape;
 use crate::source::Kind;
 use container::Content;
 use eigenlens::model::parts::{Array, Numbers};
-use eigenlens::{Parts, PcaModel, TermWeighting, TermWeights, Value};
+use eigenlens::{Model, Parts, TermWeighting, TermWeights, Value};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
@@ -25,7 +25,7 @@ use std::path::Path;
 /// A model and where it came from, as one file holds them.
 pub struct StoredModel {
     /// The model.
-    pub model: PcaModel,
+    pub model: Box<dyn Model>,
     /// How counts of terms are weighted before the model sees them.
     pub term_weights: Option<TermWeights>,
     /// Where the model came from.
@@ -73,7 +73,8 @@ const TERM_WEIGHTS: &str = "term_weights";
 impl StoredModel {
     /// The file's bytes. `file` is named in errors.
     pub fn to_bytes(&self, file: &Path) -> Result<Vec<u8>> {
-        let Parts { version, method, mut arrays, description } = self.model.to_parts();
+        let parts = self.model.to_parts().map_err(|e| content_error(file, e.to_string()))?;
+        let Parts { version, method, mut arrays, description } = parts;
         if let Some(weights) = &self.term_weights {
             let global = weights.global().to_vec();
             let array = Array { shape: vec![global.len()], numbers: Numbers::F64(global) };
@@ -142,7 +143,7 @@ fn load(bytes: &[u8]) -> std::result::Result<StoredModel, String> {
     let mut arrays = content.arrays;
     let weights = arrays.remove(TERM_WEIGHTS);
     let parts = Parts { version, method: text(&mut entries, "method")?, arrays, description };
-    let model = PcaModel::from_parts(&parts).map_err(|e| e.to_string())?;
+    let model = eigenlens::model::from_parts(&parts).map_err(|e| e.to_string())?;
     let term_weights = term_weights(&mut entries, weights, model.n_features())?;
     let origin = read_origin(&mut entries, model.n_features())?;
     match entries.keys().next() {

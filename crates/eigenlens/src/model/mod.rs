@@ -3,22 +3,31 @@
 pub mod diagnostics;
 mod ellipse;
 mod feature_map;
+mod fitted;
 pub mod gaussian;
 mod gram;
 mod kernel_map;
 mod kernel_pca;
+mod kernel_summary;
 pub mod limits;
 mod linear_map;
 pub mod parts;
 mod pca;
+mod pca_summary;
+mod pre_image;
 pub mod rotation;
+mod summary;
 pub mod supplementary;
 mod verify;
 
 pub use ellipse::{Ellipse, normal_ellipse};
+pub use fitted::{Linear, Model};
 pub use gram::GramPca;
 pub use kernel_pca::{KernelAccuracy, KernelPcaModel, NegativePart};
+pub use parts::from_parts;
 pub use pca::{ModelSpectrum, PcaModel};
+pub use pre_image::{PreImage, PreImages};
+pub use summary::{Cells, ScreeHeights, Summary, SummaryColumn, number, percent};
 pub use verify::Verification;
 
 pub(crate) use feature_map::FeatureMap;

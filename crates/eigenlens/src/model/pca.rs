@@ -16,6 +16,7 @@ use ndarray::{Array1, Array2, ArrayView2};
 use std::ops::Range;
 
 /// Everything a fit found out, in units of 2^exponent of the standardised data.
+#[derive(Debug)]
 pub(crate) struct PcaParts {
     /// The method that made the model.
     pub method: &'static str,
@@ -40,6 +41,7 @@ pub(crate) struct PcaParts {
 }
 
 /// A fitted PCA or LSA. See [`Pca`](crate::Pca) for how to make one.
+#[derive(Debug)]
 pub struct PcaModel {
     parts: PcaParts,
     explained_variance: Vec<f64>,
@@ -79,8 +81,12 @@ impl PcaModel {
     /// The same model, transforming with this many threads (`None`: one for each core). The answer
     /// does not depend on it.
     pub fn with_threads(mut self, threads: Option<usize>) -> Self {
-        self.parts.map.threads = threads;
+        self.use_threads(threads);
         self
+    }
+
+    pub(super) fn use_threads(&mut self, threads: Option<usize>) {
+        self.parts.map.threads = threads;
     }
 
     pub(crate) fn add_warning(&mut self, warning: Warning) {

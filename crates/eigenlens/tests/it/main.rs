@@ -1,9 +1,13 @@
 //! Everything the library promises, tested from outside.
 
 mod bad_input;
+mod conformance;
 mod determinism;
 mod golden;
 mod identities;
+mod kernel_approximations;
+mod kernel_pca;
+mod kernel_pre_images;
 mod layers;
 mod no_panic;
 mod numacc;

@@ -4,6 +4,7 @@
 //! container of arrays can hold. Going there and back loses no bit. Coming back, everything is
 //! checked, because a file may come from anywhere.
 
+mod kernel_pca;
 mod pca;
 mod records;
 mod value;
@@ -14,12 +15,36 @@ pub use value::Value;
 pub(crate) use value::Entries;
 
 use crate::error::{Error, Result};
+use crate::model::{KernelPcaModel, Model, PcaModel};
 use std::collections::BTreeMap;
 
-/// Every method whose models can be stored: a new one is a row here.
-///
-/// Methods whose model is a [`PcaModel`](super::PcaModel) need nothing else.
-const STORED: [&str; 2] = ["pca", "lsa"];
+/// Every method whose models can be stored, and how its models are put together: a new one is a
+/// row here.
+const STORED: &[(&str, Load)] = &[
+    ("pca", load_pca),
+    ("lsa", load_pca),
+    ("kernel-pca", |parts| Ok(Box::new(KernelPcaModel::from_parts(parts)?))),
+];
+
+type Load = fn(&Parts) -> Result<Box<dyn Model>>;
+
+fn load_pca(parts: &Parts) -> Result<Box<dyn Model>> {
+    Ok(Box::new(PcaModel::from_parts(parts)?))
+}
+
+/// Puts a model of any method together from its parts, which may come from anywhere: everything is
+/// checked first.
+pub fn from_parts(parts: &Parts) -> Result<Box<dyn Model>> {
+    parts.check_version()?;
+    match STORED.iter().find(|(method, _)| *method == parts.method) {
+        Some((_, load)) => load(parts),
+        None => {
+            let known: Vec<&str> = STORED.iter().map(|(method, _)| *method).collect();
+            let all = known.join(", ");
+            wrong("method", format!("is `{}`, but it must be one of {all}", parts.method))
+        }
+    }
+}
 
 /// A model taken apart.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,21 +90,26 @@ impl Parts {
         }
     }
 
-    /// Refuses a version or a method that this library does not know.
-    pub(crate) fn check_origin(&self) -> Result<()> {
+    /// Refuses a version that this library does not know.
+    pub(crate) fn check_version(&self) -> Result<()> {
         if self.version == 0 || self.version > Parts::VERSION {
             return wrong(
                 "version",
                 format!("is {}, but this program reads up to {}", self.version, Parts::VERSION),
             );
         }
-        if !STORED.contains(&self.method.as_str()) {
-            return wrong(
-                "method",
-                format!("is `{}`, but it must be one of {}", self.method, STORED.join(", ")),
-            );
-        }
         Ok(())
+    }
+
+    /// The method, where it is one of these.
+    pub(crate) fn method_of(&self, known: &[&'static str]) -> Result<&'static str> {
+        match known.iter().find(|method| **method == self.method) {
+            Some(method) => Ok(method),
+            None => {
+                let known = known.join(", ");
+                wrong("method", format!("is `{}`, but it must be one of {known}", self.method))
+            }
+        }
     }
 
     /// Refuses arrays nobody would read: a name that is misspelt or a part from another method.

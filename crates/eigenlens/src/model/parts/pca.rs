@@ -69,7 +69,8 @@ impl PcaModel {
     /// Puts a model together from its parts, which may come from anywhere: names, shapes,
     /// finiteness, order, signs and orthonormality are checked first.
     pub fn from_parts(parts: &Parts) -> Result<PcaModel> {
-        parts.check_origin()?;
+        parts.check_version()?;
+        let method = parts.method_of(&["pca", "lsa"])?;
         parts.check_names(&[&ARRAYS[..], &records::ARRAYS[..]].concat())?;
         let entries = parts.entries();
         let components = components(parts)?;
@@ -90,7 +91,7 @@ impl PcaModel {
             return entries.must_be("tolerance", "between 0 and 1");
         }
         Ok(PcaModel::assemble(PcaParts {
-            method: known_method(&parts.method),
+            method,
             map: LinearMap {
                 by: standardization(parts, d, center)?,
                 components,
@@ -116,11 +117,6 @@ impl PcaModel {
             warnings: warnings::read(parts)?,
         }))
     }
-}
-
-/// The name with a life of its own; it was checked before.
-fn known_method(name: &str) -> &'static str {
-    super::STORED.into_iter().find(|method| *method == name).unwrap_or("pca")
 }
 
 fn components(parts: &Parts) -> Result<Array2<f64>> {

@@ -1,0 +1,115 @@
+//! What every fitted model can do, whatever method made it.
+
+use super::{PcaModel, PreImage, PreImages, Summary, Verification};
+use crate::data::Dataset;
+use crate::error::{Error, Result, Warning};
+use crate::model::parts::Parts;
+use crate::solve::{Certificate, Plan};
+use ndarray::{Array2, ArrayView2};
+use std::fmt::Debug;
+
+/// A fitted model: immutable, complete, ready to see new samples.
+///
+/// Programs that serve every method hold a `Box<dyn Model>`: it projects, describes itself
+/// ([`Model::summary`]) and is stored ([`Model::to_parts`], [`from_parts`](super::from_parts)).
+/// What only some models have is asked for ([`Model::linear`], [`Model::as_pca`]) or is a typed
+/// error ([`Error::NotDefined`]).
+pub trait Model: Debug + Send + Sync {
+    /// The method that made the model, such as `pca`.
+    fn method(&self) -> &'static str;
+
+    /// The number of training samples, or the sum of their weights, where known.
+    fn n_samples(&self) -> Option<f64>;
+
+    /// The number of features, d.
+    fn n_features(&self) -> usize;
+
+    /// The number of components, k.
+    fn n_components(&self) -> usize;
+
+    /// The names of the features, where they had any.
+    fn feature_names(&self) -> Option<&[String]>;
+
+    /// What the user should know.
+    fn warnings(&self) -> &[Warning];
+
+    /// The route that was taken, and why.
+    fn plan(&self) -> &Plan;
+
+    /// Everything that describes the model, as data.
+    fn summary(&self) -> Summary;
+
+    /// Scores (n × k) of training or new samples.
+    fn transform_f32(&self, data: &Dataset<f32>) -> Result<Array2<f32>>;
+
+    /// Scores (n × k) of training or new samples.
+    fn transform_f64(&self, data: &Dataset<f64>) -> Result<Array2<f64>>;
+
+    /// Everything the model is made of; an error where a part cannot be stored.
+    fn to_parts(&self) -> Result<Parts>;
+
+    /// Uses this many threads from now on (`None`: one for each core). Answers do not depend on it.
+    fn set_threads(&mut self, threads: Option<usize>);
+
+    /// What the components keep of each sample (n × d).
+    fn reconstruct_f32(&self, _: &Dataset<f32>) -> Result<Array2<f32>> {
+        not_defined("the reconstruction of samples", self.method())
+    }
+
+    /// What the components keep of each sample (n × d).
+    fn reconstruct_f64(&self, _: &Dataset<f64>) -> Result<Array2<f64>> {
+        not_defined("the reconstruction of samples", self.method())
+    }
+
+    /// Approximate pre-images with the distance they leave in feature space, where that is what a
+    /// reconstruction is.
+    fn pre_images_f32(&self, _: &Dataset<f32>, _: PreImage) -> Option<Result<PreImages<f32>>> {
+        None
+    }
+
+    /// Approximate pre-images with the distance they leave in feature space, where that is what a
+    /// reconstruction is.
+    fn pre_images_f64(&self, _: &Dataset<f64>, _: PreImage) -> Option<Result<PreImages<f64>>> {
+        None
+    }
+
+    /// The model checked against its training samples, with code of its own.
+    fn verify_f32(&self, _: &Dataset<f32>) -> Result<Verification> {
+        not_defined("a check against data", self.method())
+    }
+
+    /// The model checked against its training samples, with code of its own.
+    fn verify_f64(&self, _: &Dataset<f64>) -> Result<Verification> {
+        not_defined("a check against data", self.method())
+    }
+
+    /// How far eigenpairs can be trusted numerically, where the model is made of them.
+    fn certificate(&self) -> Option<&Certificate> {
+        None
+    }
+
+    /// The weights of the features, where scores are linear in them.
+    fn linear(&self) -> Option<Linear<'_>> {
+        None
+    }
+
+    /// The model as a PCA, with all that only a PCA has.
+    fn as_pca(&self) -> Option<&PcaModel> {
+        None
+    }
+}
+
+/// What pictures of a linear model show.
+#[derive(Clone, Debug)]
+pub struct Linear<'a> {
+    /// The components (k × d): unit rows.
+    pub components: ArrayView2<'a, f64>,
+    /// The loadings (d × k): components times the standard deviation of their scores.
+    pub loadings: Array2<f64>,
+    /// The mean subtracted from every feature (d).
+    pub mean: &'a [f64],
+}
+
+fn not_defined<T>(what: &'static str, method: &'static str) -> Result<T> {
+    Err(Error::NotDefined { what, why: format!("the method `{method}` has none") })
+}

@@ -1,0 +1,136 @@
+//! A PCA as every surface sees it.
+
+use super::fitted::{Linear, Model};
+use super::summary::{
+    ScreeHeights, Summary, SummaryColumn, certificate_value, largest_weights, number, opening,
+    percent, rows_value,
+};
+use super::{PcaModel, Verification};
+use crate::data::Dataset;
+use crate::error::{Result, Warning};
+use crate::model::parts::{Parts, Value};
+use crate::solve::{Certificate, Plan};
+use ndarray::Array2;
+
+impl Model for PcaModel {
+    fn method(&self) -> &'static str {
+        self.method()
+    }
+
+    fn n_samples(&self) -> Option<f64> {
+        self.n_samples()
+    }
+
+    fn n_features(&self) -> usize {
+        self.n_features()
+    }
+
+    fn n_components(&self) -> usize {
+        self.n_components()
+    }
+
+    fn feature_names(&self) -> Option<&[String]> {
+        self.feature_names()
+    }
+
+    fn warnings(&self) -> &[Warning] {
+        self.warnings()
+    }
+
+    fn plan(&self) -> &Plan {
+        self.plan()
+    }
+
+    fn summary(&self) -> Summary {
+        let shares = self.explained_variance_ratio();
+        let k = self.n_components();
+        let keep = if k == 1 { "keeps" } else { "keep" };
+        let opening = opening(self.method(), self.n_samples(), self.n_features(), k);
+        let factor = self.n_samples().map(|n| (2.0 / (n - 1.0)).sqrt());
+        let all = self.full_spectrum().filter(|all| all.len() >= k);
+        let all = all.unwrap_or_else(|| self.explained_variance().to_vec());
+        Summary {
+            headline: format!("{opening} {keep} {} of the variance", percent(shares.iter().sum())),
+            columns: columns(self, &shares),
+            facts: vec![
+                ("total", format!("variance {}", number(self.total_variance()))),
+                ("noise", format!("variance {}", number(self.noise_variance()))),
+            ],
+            trust: self.certificate().to_string(),
+            scree: Some(ScreeHeights::new(&all, k, self.total_variance(), factor)),
+            values: values(self, &shares).into(),
+        }
+    }
+
+    fn transform_f32(&self, data: &Dataset<f32>) -> Result<Array2<f32>> {
+        self.transform(data)
+    }
+
+    fn transform_f64(&self, data: &Dataset<f64>) -> Result<Array2<f64>> {
+        self.transform(data)
+    }
+
+    fn to_parts(&self) -> Result<Parts> {
+        Ok(self.to_parts())
+    }
+
+    fn set_threads(&mut self, threads: Option<usize>) {
+        self.use_threads(threads);
+    }
+
+    fn reconstruct_f32(&self, data: &Dataset<f32>) -> Result<Array2<f32>> {
+        self.reconstruct(data)
+    }
+
+    fn reconstruct_f64(&self, data: &Dataset<f64>) -> Result<Array2<f64>> {
+        self.reconstruct(data)
+    }
+
+    fn verify_f32(&self, data: &Dataset<f32>) -> Result<Verification> {
+        self.verify(data)
+    }
+
+    fn verify_f64(&self, data: &Dataset<f64>) -> Result<Verification> {
+        self.verify(data)
+    }
+
+    fn certificate(&self) -> Option<&Certificate> {
+        Some(self.certificate())
+    }
+
+    fn linear(&self) -> Option<Linear<'_>> {
+        let (components, loadings) = (self.components(), self.loadings());
+        Some(Linear { components, loadings, mean: self.mean() })
+    }
+
+    fn as_pca(&self) -> Option<&PcaModel> {
+        Some(self)
+    }
+}
+
+fn columns(model: &PcaModel, shares: &[f64]) -> Vec<SummaryColumn> {
+    let mut columns = vec![SummaryColumn::numbers("variance", model.explained_variance().to_vec())];
+    columns.extend(model.sampling_errors().map(|e| SummaryColumn::numbers("± error", e)));
+    columns.push(SummaryColumn::shares("share", shares.to_vec()));
+    columns.push(SummaryColumn::cumulative("together", shares));
+    let words = |row| largest_weights(row, model.feature_names(), 2);
+    let largest = model.components().rows().into_iter().map(words).collect();
+    columns.push(SummaryColumn::words("largest weights", largest));
+    columns
+}
+
+fn values(model: &PcaModel, shares: &[f64]) -> [(&'static str, Value); 10] {
+    let numbers = |values: &[f64]| Value::list(values.iter().copied());
+    [
+        ("n_useful_components", model.n_useful_components().into()),
+        ("explained_variance", numbers(model.explained_variance())),
+        ("explained_variance_ratio", numbers(shares)),
+        ("standard_errors", model.sampling_errors().map_or(Value::Null, |e| numbers(&e))),
+        ("total_variance", model.total_variance().into()),
+        ("noise_variance", model.noise_variance().into()),
+        ("mean", numbers(model.mean())),
+        ("scale", model.scale().map_or(Value::Null, numbers)),
+        ("components", rows_value(model.components())),
+        ("certificate", certificate_value(model.certificate())),
+    ]
+}

@@ -1,0 +1,196 @@
+//! A model in words and numbers, as data: surfaces lay it out, and compute nothing.
+
+use crate::model::parts::Value;
+use crate::solve::Certificate;
+use std::collections::BTreeMap;
+
+/// What a person wants to see of a model, and what a program wants to know.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Summary {
+    /// What it is, in one line: `pca of 150 samples, 4 features: 2 components keep 97.77 % of the
+    /// variance`.
+    pub headline: String,
+    /// What is known of each component: a table with one row per component.
+    pub columns: Vec<SummaryColumn>,
+    /// What holds for the whole model: a name and a value in words, such as `total` and
+    /// `variance 4.573`.
+    pub facts: Vec<(&'static str, String)>,
+    /// How far to trust it: lines of a name and a value.
+    pub trust: String,
+    /// The heights of a scree plot.
+    pub scree: Option<ScreeHeights>,
+    /// Numbers and arrays by the names of the vocabulary, for programs.
+    pub values: BTreeMap<&'static str, Value>,
+}
+
+/// One property of every component.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SummaryColumn {
+    /// What it is.
+    pub name: &'static str,
+    /// Its value for each component.
+    pub cells: Cells,
+}
+
+/// The values of a property.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cells {
+    /// Numbers.
+    Numbers(Vec<f64>),
+    /// Shares between 0 and 1.
+    Shares(Vec<f64>),
+    /// Words.
+    Words(Vec<String>),
+}
+
+/// Variances or eigenvalues in order, for a picture.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ScreeHeights {
+    /// What they are: `variance` unless said otherwise.
+    pub what: &'static str,
+    /// The values, largest first: those kept, and as many of the others as are worth a look.
+    pub heights: Vec<f64>,
+    /// The share of the total up to each; empty where the total is not known.
+    pub cumulative: Vec<f64>,
+    /// The standard error of each; empty where not known.
+    pub standard_errors: Vec<f64>,
+}
+
+impl SummaryColumn {
+    /// A column of numbers.
+    pub fn numbers(name: &'static str, values: Vec<f64>) -> SummaryColumn {
+        SummaryColumn { name, cells: Cells::Numbers(values) }
+    }
+
+    /// A column of shares.
+    pub fn shares(name: &'static str, values: Vec<f64>) -> SummaryColumn {
+        SummaryColumn { name, cells: Cells::Shares(values) }
+    }
+
+    /// A column of words.
+    pub fn words(name: &'static str, values: Vec<String>) -> SummaryColumn {
+        SummaryColumn { name, cells: Cells::Words(values) }
+    }
+
+    /// The sums up to each value.
+    pub fn cumulative(name: &'static str, shares: &[f64]) -> SummaryColumn {
+        SummaryColumn::shares(name, running(shares))
+    }
+}
+
+impl ScreeHeights {
+    /// Of all values known, those a picture shows: the k kept and about as many again. Standard
+    /// errors are `value · factor`.
+    pub fn new(all: &[f64], kept: usize, total: f64, factor: Option<f64>) -> ScreeHeights {
+        // Beyond some dozens of bars only the beginning is looked at.
+        let heights = all[..all.len().min((2 * kept).max(30))].to_vec();
+        let share = |sum: f64| if total > 0.0 { (sum / total).min(1.0) } else { 0.0 };
+        ScreeHeights {
+            what: "variance",
+            cumulative: running(&heights).into_iter().map(share).collect(),
+            standard_errors: factor
+                .map_or_else(Vec::new, |factor| heights.iter().map(|h| h * factor).collect()),
+            heights,
+        }
+    }
+}
+
+/// A certificate for programs.
+pub(crate) fn certificate_value(certificate: &Certificate) -> Value {
+    let numbers = |values: &[f64]| Value::list(values.iter().copied());
+    let groups = certificate.groups.iter().map(|g| Value::list([g.start + 1, g.end]));
+    Value::map([
+        ("residuals", numbers(&certificate.residuals)),
+        ("value_errors", numbers(&certificate.value_errors)),
+        ("angles", numbers(&certificate.angles)),
+        ("groups", Value::List(groups.collect())),
+        ("orthogonality", certificate.orthogonality.into()),
+        ("rank", certificate.rank.into()),
+        ("conditional", certificate.is_conditional().into()),
+    ])
+}
+
+/// A matrix as a list of its rows.
+pub(crate) fn rows_value(matrix: ndarray::ArrayView2<f64>) -> Value {
+    Value::List(matrix.rows().into_iter().map(|r| Value::list(r.iter().copied())).collect())
+}
+
+/// The features with the largest weights (a row of components, d), in words.
+pub(crate) fn largest_weights(
+    weights: ndarray::ArrayView1<f64>,
+    names: Option<&[String]>,
+    most: usize,
+) -> String {
+    let mut order: Vec<usize> = (0..weights.len()).collect();
+    order.sort_by(|a, b| weights[*b].abs().total_cmp(&weights[*a].abs()).then(a.cmp(b)));
+    let name = |f: usize| match names.and_then(|names| names.get(f)) {
+        Some(name) => name.clone(),
+        None => format!("column {}", f + 1),
+    };
+    let words = order.into_iter().take(most).map(|f| format!("{} {:+.3}", name(f), weights[f]));
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// `pca of 150 samples, 4 features: 2 components`.
+pub(crate) fn opening(method: &str, n_samples: Option<f64>, d: usize, k: usize) -> String {
+    let samples = n_samples.map_or(String::new(), |n| format!("{n} samples, "));
+    let components = if k == 1 { "component" } else { "components" };
+    format!("{method} of {samples}{d} features: {k} {components}")
+}
+
+/// A number to five digits.
+pub fn number(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return format!("{value}");
+    }
+    let size = value.abs().log10().floor();
+    if (-3.0..6.0).contains(&size) {
+        format!("{value:.*}", (4 - size as i32).max(0) as usize)
+    } else {
+        format!("{value:.4e}")
+    }
+}
+
+/// A share in percent.
+pub fn percent(share: f64) -> String {
+    format!("{:.2} %", 100.0 * share)
+}
+
+fn running(values: &[f64]) -> Vec<f64> {
+    let mut sum = 0.0;
+    values
+        .iter()
+        .map(|value| {
+            sum += value;
+            sum
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_five_digits() {
+        for (value, text) in [
+            (4.228241706, "4.2282"),
+            (0.0, "0"),
+            (123456.7, "123457"),
+            (0.00123456, "0.0012346"),
+            (1e-9, "1.0000e-9"),
+            (-2.5e7, "-2.5000e7"),
+        ] {
+            assert_eq!(number(value), text);
+        }
+    }
+
+    #[test]
+    fn the_largest_weights_come_in_order() {
+        let weights = ndarray::array![1.0, -3.0, 2.0, 3.0];
+        let names = ["a", "b", "c", "d"].map(String::from);
+        let words = largest_weights(weights.view(), Some(&names), 3);
+        assert_eq!(words, "b -3.000, d +3.000, c +2.000");
+        assert_eq!(largest_weights(weights.view(), None, 1), "column 2 -3.000");
+    }
+}
