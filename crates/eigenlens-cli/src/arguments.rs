@@ -264,6 +264,9 @@ pub struct Reconstruct {
     /// Write the error of every sample to a file.
     #[arg(long, value_name = "FILE")]
     pub errors: Option<PathBuf>,
+    /// How a kernel model finds its approximate pre-images: auto, fixed-point, distances, ridge.
+    #[arg(long, value_name = "WAY", value_parser = crate::wishes::parse_pre_image)]
+    pub pre_image: Option<eigenlens::PreImage>,
 }
 
 #[derive(Args)]

@@ -7,6 +7,7 @@ mod failure;
 mod images;
 mod input;
 mod interrupt;
+mod kernels;
 mod methods;
 mod output;
 mod pictures;

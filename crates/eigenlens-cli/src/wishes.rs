@@ -1,6 +1,6 @@
 //! Words of the command line that stand for values of the library.
 
-use eigenlens::{NComponents, Rule, Solver};
+use eigenlens::{NComponents, PreImage, Rule, Solver};
 use std::fmt;
 use std::str::FromStr;
 
@@ -85,6 +85,11 @@ pub fn parse_solver(text: &str) -> Result<Solver, String> {
         "randomized" => Solver::Randomized { oversampling: 10, power_iterations: 4 },
         _ => return Err("there are auto, covariance, dual, svd, iterative, randomized".into()),
     })
+}
+
+/// `auto`, `fixed-point`, `distances` or `ridge`.
+pub fn parse_pre_image(text: &str) -> Result<PreImage, String> {
+    PreImage::named(text).ok_or_else(|| "there are auto, fixed-point, distances, ridge".into())
 }
 
 /// The route in the words it is given in.

@@ -53,7 +53,7 @@ pub use methods::{
 pub use model::parts::{Parts, Value};
 pub use model::{
     GramPca, KernelAccuracy, KernelPcaModel, KernelSupervisedPcaModel, Model, NegativePart,
-    PcaModel, Summary, SupervisedPcaModel, Verification,
+    PcaModel, PreImage, PreImages, Summary, SupervisedPcaModel, Verification,
 };
 pub use operator::{Deflated, Operator, SparseSymmetric, SymmetricMatrix};
 pub use scalar::Scalar;
@@ -69,6 +69,8 @@ mod pages {
     struct PcaPage;
     #[doc = include_str!("../../../docs/methods/lsa.md")]
     struct LsaPage;
+    #[doc = include_str!("../../../docs/methods/kernel-pca.md")]
+    struct KernelPcaPage;
     #[doc = include_str!("../../../docs/methods/supervised-pca.md")]
     struct SupervisedPcaPage;
     #[doc = include_str!("../../../docs/methods/kernel-supervised-pca.md")]

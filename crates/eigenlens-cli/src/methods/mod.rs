@@ -52,7 +52,9 @@ macro_rules! methods {
 methods! {
     Pca in pca,
     Lsa in lsa,
+    KernelPca in kernel_pca,
     SupervisedPca in supervised_pca,
+    KernelSupervisedPca in kernel_supervised_pca,
 }
 
 /// What is told of a method.

@@ -195,3 +195,30 @@ fn hsic_measures_two_sets_of_columns() {
         assert!(ran.err.contains(words), "{more:?}: {}", ran.err);
     }
 }
+
+#[test]
+fn a_kernel_sees_what_is_not_linear() {
+    let sandbox = Sandbox::with("kernel_supervised", &["circles"]);
+    let target = table(&sandbox.text("circles.csv")).0.last().unwrap().clone();
+    let fit = ["fit", "kernel-supervised-pca", "circles.csv", "--target", &target, "-k", "1"];
+    sandbox.ok(&[&fit[..], &["--scores", "s.csv"]].concat());
+    let again = sandbox.ok(&["transform", "circles.model.safetensors", "circles.csv"]);
+    assert_eq!(again, sandbox.text("s.csv"));
+    let (names, rows) = table(&again);
+    let score = names.iter().position(|name| name == "KSPC1").unwrap();
+    let label = names.iter().position(|name| *name == target).unwrap();
+    // One component separates the rings.
+    let of = |row: &Vec<String>| (row[label].clone(), row[score].parse::<f64>().unwrap());
+    let first = of(&rows[0]);
+    let right = rows
+        .iter()
+        .map(of)
+        .filter(|(ring, z)| (*ring == first.0) == (z.signum() == first.1.signum()));
+    assert!(right.count() as f64 > 0.95 * rows.len() as f64);
+    let model = sandbox.json(&["inspect", "circles.model.safetensors"]);
+    assert_eq!(entry(&model, &["kernel", "name"]), &"rbf".into());
+    let ran = sandbox.run(&[&fit[..], &["--kernel", "linear", "--gamma", "2"]].concat());
+    assert_eq!(ran.code, 64, "{}", ran.err);
+    let ran = sandbox.run(&[&fit[..], &["--components-file", "c.csv"]].concat());
+    assert_eq!(ran.code, 64, "{}", ran.err);
+}

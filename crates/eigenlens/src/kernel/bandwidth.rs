@@ -4,6 +4,7 @@ use super::sample::{pairs, sample_rows, squared_distances};
 use crate::data::{Columns, Dataset, Prepared};
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
+use ndarray::ArrayView2;
 
 /// γ of a Gaussian or Laplacian kernel, or the rule that finds it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -52,7 +53,7 @@ impl Bandwidth {
             Bandwidth::Sigma(sigma) => sane(0.5 / (sigma * sigma)),
             Bandwidth::Median => {
                 let rows = sample_rows(data, SAMPLE, seed)?;
-                sane(0.5 / median(squared_distances(rows.view())))
+                Ok(median_bandwidth(rows.view()))
             }
             _ => self.common(data),
         }
@@ -90,6 +91,12 @@ impl Bandwidth {
             _ => Ok(1.0 / d.max(1.0)),
         }
     }
+}
+
+/// γ of a Gaussian kernel on some rows (n × d), by the median heuristic.
+pub(crate) fn median_bandwidth(rows: ArrayView2<f64>) -> f64 {
+    let gamma = 0.5 / median(squared_distances(rows));
+    if gamma > 0.0 && gamma.is_finite() { gamma } else { 1.0 }
 }
 
 /// A γ that is a number; without any distance between samples every γ gives the same kernel.

@@ -21,12 +21,14 @@ pub use bandwidth::Bandwidth;
 pub use centering::{center_kernel, center_new_kernel};
 pub use resolved::ResolvedKernel;
 
+pub(crate) use bandwidth::median_bandwidth;
 pub(crate) use factor::{Factor, FactorRows};
 pub(crate) use landmarks::{between, pivoted_cholesky, uniform};
 pub(crate) use points::{Arithmetic, Gathering, Points, TILE};
 pub(crate) use projection::{Projection, Sink};
 pub(crate) use random_features::RandomFeatures;
 pub(crate) use sample::sample_rows;
+pub(crate) use sparse_points::SparsePoints;
 pub(crate) use tile::Scratch;
 
 use crate::data::Dataset;

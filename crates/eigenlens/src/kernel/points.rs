@@ -2,7 +2,7 @@
 //! a panel is either operand of the micro-kernel without being rearranged.
 
 use super::ResolvedKernel;
-use super::sparse_points::SparseRows;
+use super::sparse_points::{SparsePoints, SparseRows};
 use super::tile;
 use crate::data::{Block, Columns, Dataset, Prepared, Slab, unit_rows};
 use crate::error::{Error, Hint, Result};
@@ -183,21 +183,57 @@ impl Points {
         }
     }
 
-    /// Points from rows in true units (n × d), as a stored model has them.
-    pub fn from_rows(
+    /// Points from rows as they are kept, moved and scaled (m × d): as a stored model has them.
+    pub fn from_kept(
         kernel: &ResolvedKernel,
         rows: &Array2<f64>,
         shift: Vec<f64>,
-        arithmetic: Option<Arithmetic>,
-    ) -> Result<Points> {
+        arithmetic: Arithmetic,
+    ) -> Points {
+        let (m, d) = rows.dim();
         let form = match arithmetic {
-            None => Form::Sparse(SparseRows::default()),
-            Some(Arithmetic::F32) => Form::F32(Vec::new()),
-            Some(Arithmetic::F64) => Form::F64(Vec::new()),
+            Arithmetic::F32 => Form::F32(Vec::new()),
+            Arithmetic::F64 => Form::F64(Vec::new()),
         };
-        let mut points = Points::new(kernel, form, rows.ncols(), shift);
-        points.read(&Dataset::from(rows))?;
-        Ok(points)
+        let mut points = Points::new(kernel, form, d, shift);
+        for first in (0..m).step_by(TILE) {
+            let count = TILE.min(m - first);
+            let row = |i: usize, out: &mut Vec<f64>| {
+                out.clear();
+                out.extend(rows.row(first + i));
+            };
+            match &mut points.form {
+                Form::F32(panels) => panels.push(Panel::new(count, d, row)),
+                Form::F64(panels) => panels.push(Panel::new(count, d, row)),
+                Form::Sparse(_) | Form::Absent => {}
+            }
+        }
+        points.len = m;
+        points
+    }
+
+    /// No sparse rows yet.
+    pub fn empty_sparse(kernel: &ResolvedKernel, d: usize, shift: Vec<f64>) -> Points {
+        Points::new(kernel, Form::Sparse(SparseRows::default()), d, shift)
+    }
+
+    /// Appends a sparse row as it is kept, with rising columns below d.
+    pub fn push_sparse(&mut self, columns: &[i64], values: &[f64]) {
+        if let Form::Sparse(rows) = &mut self.form {
+            rows.push_entries(
+                columns.iter().map(|&c| c as u32).zip(values.iter().copied()),
+                self.absolute,
+            );
+            self.len += 1;
+        }
+    }
+
+    /// Ends of rows, columns and values, where the rows are sparse.
+    pub fn sparse_parts(&self) -> Option<SparsePoints<'_>> {
+        match &self.form {
+            Form::Sparse(rows) => Some(rows.parts()),
+            _ => None,
+        }
     }
 
     /// In place of the rows of a precomputed kernel: their number.
@@ -408,14 +444,22 @@ impl Points {
         }
     }
 
-    /// The rows (n × d) where the data had them; cosine rows keep their unit length.
-    pub fn rows(&self) -> Array2<f64> {
+    /// The rows as they are kept (n × d): moved and scaled.
+    pub fn kept_rows(&self) -> Array2<f64> {
         let (n, d) = if self.is_absent() { (0, 0) } else { (self.len, self.n_features) };
         let mut rows = Array2::zeros((n, d));
         let mut values = Vec::new();
         for (i, mut row) in rows.rows_mut().into_iter().enumerate() {
             self.kept_row(i, &mut values);
             row.iter_mut().zip(&values).for_each(|(to, from)| *to = *from);
+        }
+        rows
+    }
+
+    /// The rows (n × d) where the data had them; cosine rows keep their unit length.
+    pub fn rows(&self) -> Array2<f64> {
+        let mut rows = self.kept_rows();
+        for mut row in rows.rows_mut() {
             row.iter_mut().zip(&self.shift).for_each(|(x, s)| *x += s);
         }
         rows

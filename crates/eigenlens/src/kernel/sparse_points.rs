@@ -6,11 +6,18 @@ use crate::linalg::simd::vectorized;
 /// Rows by their entries that are not 0, in rising columns.
 #[derive(Default)]
 pub(crate) struct SparseRows {
-    /// One more than rows; empty without any.
+    /// Where each row ends.
     ends: Vec<usize>,
     columns: Vec<u32>,
     values: Vec<f64>,
     norms: Vec<f64>,
+}
+
+/// Sparse rows as slices: `starts` says where each row ends.
+pub(crate) struct SparsePoints<'a> {
+    pub starts: &'a [usize],
+    pub columns: &'a [u32],
+    pub values: &'a [f64],
 }
 
 /// Rows spread out side by side, so that one entry of another row meets all of them at once.
@@ -26,17 +33,28 @@ pub(super) enum Shared {
 }
 
 impl SparseRows {
+    /// Appends a dense row.
     pub fn push(&mut self, row: &[f64], absolute: bool) {
+        // A matrix of more columns than u32 numbers is refused when it is made.
+        let entries = row.iter().enumerate().filter(|(_, v)| **v != 0.0);
+        self.push_entries(entries.map(|(f, &v)| (f as u32, v)), absolute);
+    }
+
+    /// Appends a row by its entries, in rising columns.
+    pub fn push_entries(&mut self, entries: impl Iterator<Item = (u32, f64)>, absolute: bool) {
         let from = self.values.len();
-        for (f, &v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
-            // A matrix of more columns than u32 numbers is refused when it is made.
-            self.columns.push(f as u32);
+        for (f, v) in entries {
+            self.columns.push(f);
             self.values.push(v);
         }
         self.ends.push(self.values.len());
         let added = &self.values[from..];
         let norm = |sum: f64, v: &f64| sum + if absolute { v.abs() } else { v * v };
         self.norms.push(added.iter().fold(0.0, norm));
+    }
+
+    pub fn parts(&self) -> SparsePoints<'_> {
+        SparsePoints { starts: &self.ends, columns: &self.columns, values: &self.values }
     }
 
     pub fn norms(&self) -> &[f64] {

@@ -68,6 +68,7 @@ pub(super) fn nystrom<T: Scalar>(
     let offsets = mean.dot(&components).to_vec();
     let landmarks = projection.points.len();
     let map = KernelMap {
+        center: projection.coefficients.dot(&mean).to_vec(),
         projection: Projection { coefficients, offsets, ..projection },
         threads: fit.options.threads,
     };
@@ -119,7 +120,7 @@ fn fit_factor<T: Scalar>(fit: &KernelPca, rows: &FactorRows<T>) -> Result<PcaMod
 
 /// The components (m × k) with null ones 0.
 fn silenced(pca: &PcaModel) -> Array2<f64> {
-    let mut components = pca.components().t().to_owned();
+    let mut components = pca.components().t().as_standard_layout().into_owned();
     components.slice_mut(s![.., pca.n_useful_components()..]).fill(0.0);
     components
 }
@@ -191,7 +192,7 @@ fn dressed<T: Scalar>(
         n_samples: n,
         n_features: data.n_features(),
         column_means: Vec::new(),
-        mean: 0.0,
+        mean: pca.mean().iter().map(|v| v * v).sum(),
         negative: None,
         accuracy,
         feature_names: data.feature_names().map(<[String]>::to_vec),

@@ -173,10 +173,10 @@ impl<'a> KernelTask<'a> {
 
     /// Rows that landmarks are chosen among.
     pub fn candidates(&self, m: usize) -> usize {
-        // The factor of the candidates may take 128 MiB, and their rows as much.
-        let most = (16 << 20) / m.max(1);
-        let rows = (16 << 20) / self.d.max(1);
-        most.min(rows).max(2 * m)
+        // The factor of the candidates may take 128 MiB and their rows as much; less under a budget.
+        let budget = self.fit.options.memory.unwrap_or(u64::MAX);
+        let entries = (budget / 64).clamp(1 << 20, 16 << 20) as usize;
+        (entries / m.max(1)).min(entries / self.d.max(1)).max(2 * m)
     }
 
     /// PCA on a factor of m columns: its scatter, eigenvectors, and rows on the way.

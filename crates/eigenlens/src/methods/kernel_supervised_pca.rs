@@ -6,7 +6,7 @@ use crate::error::{Error, Result, Warning};
 use crate::kernel::{Arithmetic, Gathering, Kernel, Points, Projection, ResolvedKernel};
 use crate::linalg::dense::symmetric_eigen;
 use crate::linalg::{gemm, pool};
-use crate::model::{KernelSupervisedParts, KernelSupervisedPcaModel, TargetRecord};
+use crate::model::{KernelMap, KernelSupervisedParts, KernelSupervisedPcaModel, TargetRecord};
 use crate::operator::{KernelGram, Operator};
 use crate::scalar::Scalar;
 use crate::solve::certificate::{self, Certificate, Evidence, Measured, NoneMissed};
@@ -211,8 +211,11 @@ impl KernelSupervisedPca {
             if kernel == ResolvedKernel::Precomputed { Points::absent(&kernel, n) } else { points };
         let pairs = (labels.weight - 1.0) * (labels.weight - 1.0);
         Ok(KernelSupervisedPcaModel::new(KernelSupervisedParts {
-            projection: Projection { kernel, points, coefficients: all, offsets },
-            threads: self.options.threads,
+            map: KernelMap {
+                projection: Projection { kernel, points, coefficients: all, offsets },
+                center: vec![1.0 / n as f64; n],
+                threads: self.options.threads,
+            },
             hsic: kept.iter().map(|v| v / pairs).collect(),
             total_hsic: total / pairs,
             values: kept,

@@ -1,6 +1,6 @@
 //! What every fitted model can do, whatever method made it.
 
-use super::{PcaModel, Summary, Verification};
+use super::{PcaModel, PreImage, PreImages, Summary, Verification};
 use crate::data::Dataset;
 use crate::error::{Error, Result, Warning};
 use crate::model::parts::Parts;
@@ -59,6 +59,18 @@ pub trait Model: Debug + Send + Sync {
     /// What the components keep of each sample (n × d).
     fn reconstruct_f64(&self, _: &Dataset<f64>) -> Result<Array2<f64>> {
         not_defined("the reconstruction of samples", self.method())
+    }
+
+    /// Approximate pre-images with the distance they leave in feature space, where that is what a
+    /// reconstruction is.
+    fn pre_images_f32(&self, _: &Dataset<f32>, _: PreImage) -> Option<Result<PreImages<f32>>> {
+        None
+    }
+
+    /// Approximate pre-images with the distance they leave in feature space, where that is what a
+    /// reconstruction is.
+    fn pre_images_f64(&self, _: &Dataset<f64>, _: PreImage) -> Option<Result<PreImages<f64>>> {
+        None
     }
 
     /// The model checked against its training samples, with code of its own.

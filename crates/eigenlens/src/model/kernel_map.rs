@@ -14,6 +14,8 @@ use ndarray::{Array2, ArrayView1};
 /// `K̃_t V Σ⁻¹` with the new kernel centred by the training kernel's means.
 pub(crate) struct KernelMap {
     pub projection: Projection,
+    /// The mean in feature space as a combination of the points (m).
+    pub center: Vec<f64>,
     pub threads: Option<usize>,
 }
 
@@ -35,7 +37,9 @@ impl KernelMap {
             column.mapv_inplace(|v| (v - mean) * factor);
         }
         let offsets = column_means.dot(&coefficients).to_vec();
-        KernelMap { projection: Projection { kernel, points, coefficients, offsets }, threads }
+        let center = vec![1.0 / points.len() as f64; points.len()];
+        let projection = Projection { kernel, points, coefficients, offsets };
+        KernelMap { projection, center, threads }
     }
 
     /// Scores (n × k).

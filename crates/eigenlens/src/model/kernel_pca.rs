@@ -84,8 +84,9 @@ pub(crate) struct KernelPcaParts {
     pub total: f64,
     pub n_samples: usize,
     pub n_features: usize,
-    /// Means of the training kernel's columns (n) and of all of it, where all of it was seen.
+    /// Means of the training kernel's columns (n), where all of it was seen.
     pub column_means: Vec<f64>,
+    /// The squared length of the mean in feature space: the mean of the kernel as the model has it.
     pub mean: f64,
     pub negative: Option<NegativePart>,
     pub accuracy: KernelAccuracy,
@@ -143,11 +144,15 @@ impl KernelPcaModel {
     /// The same model, transforming with this many threads (`None`: one for each core). The answer
     /// does not depend on it.
     pub fn with_threads(mut self, threads: Option<usize>) -> Self {
+        self.use_threads(threads);
+        self
+    }
+
+    pub(super) fn use_threads(&mut self, threads: Option<usize>) {
         match &mut self.parts.body {
             KernelBody::Points(map) => map.threads = threads,
             KernelBody::Features(map) => map.threads = threads,
         }
-        self
     }
 
     /// The kernel, with its parameters as numbers.

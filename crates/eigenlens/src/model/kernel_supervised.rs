@@ -1,11 +1,10 @@
 //! A fitted kernel supervised PCA: immutable and complete.
 
-use super::TargetRecord;
 use super::supervised::ratios;
+use super::{KernelMap, TargetRecord};
 use crate::data::Dataset;
 use crate::error::{Result, Warning};
-use crate::kernel::{Projection, ResolvedKernel};
-use crate::linalg::pool;
+use crate::kernel::ResolvedKernel;
 use crate::scalar::Scalar;
 use crate::solve::{Certificate, Convergence, Plan};
 use ndarray::{Array2, ArrayView2};
@@ -14,8 +13,7 @@ use std::fmt;
 /// Everything a fit found out.
 pub(crate) struct KernelSupervisedParts {
     /// `z = K_t A − c`.
-    pub projection: Projection,
-    pub threads: Option<usize>,
+    pub map: KernelMap,
     /// k eigenvalues of `Δᵀ K_x Δ`; null ones are 0.
     pub values: Vec<f64>,
     pub hsic: Vec<f64>,
@@ -77,12 +75,12 @@ impl KernelSupervisedPcaModel {
     }
 
     pub(super) fn use_threads(&mut self, threads: Option<usize>) {
-        self.parts.threads = threads;
+        self.parts.map.threads = threads;
     }
 
     /// The kernel between samples, with its parameters as numbers.
     pub fn kernel(&self) -> &ResolvedKernel {
-        &self.parts.projection.kernel
+        &self.parts.map.projection.kernel
     }
 
     /// The number of components, k.
@@ -143,7 +141,7 @@ impl KernelSupervisedPcaModel {
     /// The dual coefficients `H Δ V Σ⁻¹` (n × k): scores are the kernel with the training samples
     /// times the coefficients, less a constant.
     pub fn dual_coefficients(&self) -> ArrayView2<'_, f64> {
-        self.parts.projection.coefficients.view()
+        self.parts.map.projection.coefficients.view()
     }
 
     /// What is known of the target.
@@ -173,7 +171,7 @@ impl KernelSupervisedPcaModel {
 
     /// Scores (n × k) of training or new samples; no target is needed.
     pub fn transform<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<T>> {
-        pool::run(self.parts.threads, || self.parts.projection.transform(data))?
+        self.parts.map.transform(data)
     }
 
     /// Scores as they are made, in blocks of rows (· × k), for data larger than memory. Returns the
@@ -183,6 +181,6 @@ impl KernelSupervisedPcaModel {
         data: &Dataset<T>,
         sink: &mut (dyn FnMut(ArrayView2<T>) -> Result<()> + Send),
     ) -> Result<usize> {
-        pool::run(self.parts.threads, || self.parts.projection.transform_blocks(data, sink))?
+        self.parts.map.transform_blocks(data, sink)
     }
 }

@@ -4,8 +4,8 @@ use crate::support::Random;
 use crate::torture_support::{InBlocks, compressed};
 use eigenlens::model::{Cells, from_parts};
 use eigenlens::{
-    Dataset, Error, ErrorKind, Lsa, Model, Options, Pca, Result, Scalar, SupervisedPca,
-    SupervisedPcaModel, Target,
+    Dataset, Error, ErrorKind, KernelPca, KernelSupervisedPca, KernelSupervisedPcaModel, Lsa,
+    Model, Options, Pca, Result, Scalar, SupervisedPca, SupervisedPcaModel, Target,
 };
 use ndarray::{Array2, ArrayView2, Axis, s};
 
@@ -40,7 +40,11 @@ macro_rules! row {
 const METHODS: &[Method] = &[
     row!("pca", |k: usize, options| Pca::new(k).options(options)),
     row!("lsa", |k: usize, options| Lsa::new(k).options(options)),
+    row!("kernel-pca", |k: usize, options| KernelPca::new(k).options(options)),
     row!("supervised-pca", |k: usize, options| Labelled(SupervisedPca::new(k).options(options))),
+    row!("kernel-supervised-pca", |k: usize, options| {
+        Labelled(KernelSupervisedPca::new(k).options(options))
+    }),
 ];
 
 /// A supervised method with a target that follows from the rows.
@@ -48,6 +52,12 @@ struct Labelled<M>(M);
 
 impl Labelled<SupervisedPca> {
     fn fit<T: Scalar>(&self, data: &Dataset<T>) -> Result<SupervisedPcaModel> {
+        self.0.fit(data, &target(data)?)
+    }
+}
+
+impl Labelled<KernelSupervisedPca> {
+    fn fit<T: Scalar>(&self, data: &Dataset<T>) -> Result<KernelSupervisedPcaModel> {
         self.0.fit(data, &target(data)?)
     }
 }

@@ -186,8 +186,8 @@ fn unsafe_code_stays_in_its_corner() {
 #[test]
 fn only_finish_sorts_eigenvalues() {
     // What else is sorted or compared: columns of a sparse row, null values of one component over
-    // draws, weights of features for a table, costs of routes, the largest of a few numbers, distances
-    // for their median.
+    // draws, weights of features for a table, costs of routes, the largest of a few numbers,
+    // distances for their median.
     let reviewed = [
         "solve/finish.rs",
         "select/parallel.rs",

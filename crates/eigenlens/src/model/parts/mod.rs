@@ -4,6 +4,8 @@
 //! container of arrays can hold. Going there and back loses no bit. Coming back, everything is
 //! checked, because a file may come from anywhere.
 
+mod kernel_pca;
+mod kernel_supervised;
 mod pca;
 mod records;
 mod supervised;
@@ -15,22 +17,23 @@ pub use value::Value;
 pub(crate) use value::Entries;
 
 use crate::error::{Error, Result};
-use crate::model::{Model, PcaModel, SupervisedPcaModel};
+use crate::model::{KernelPcaModel, KernelSupervisedPcaModel, Model, PcaModel, SupervisedPcaModel};
 use std::collections::BTreeMap;
 
 /// Every method whose models can be stored, and how its models are put together: a new one is a
 /// row here.
-const STORED: &[(&str, Load)] =
-    &[("pca", load_pca), ("lsa", load_pca), ("supervised-pca", load_supervised_pca)];
+const STORED: &[(&str, Load)] = &[
+    ("pca", load_pca),
+    ("lsa", load_pca),
+    ("kernel-pca", |parts| Ok(Box::new(KernelPcaModel::from_parts(parts)?))),
+    ("supervised-pca", |parts| Ok(Box::new(SupervisedPcaModel::from_parts(parts)?))),
+    ("kernel-supervised-pca", |parts| Ok(Box::new(KernelSupervisedPcaModel::from_parts(parts)?))),
+];
 
 type Load = fn(&Parts) -> Result<Box<dyn Model>>;
 
 fn load_pca(parts: &Parts) -> Result<Box<dyn Model>> {
     Ok(Box::new(PcaModel::from_parts(parts)?))
-}
-
-fn load_supervised_pca(parts: &Parts) -> Result<Box<dyn Model>> {
-    Ok(Box::new(SupervisedPcaModel::from_parts(parts)?))
 }
 
 /// Puts a model of any method together from its parts, which may come from anywhere: everything is
