@@ -10,7 +10,7 @@ use eigenlens_io::Numbers;
 
 pub const ABOUT: About = About {
     name: "kernel-supervised-pca",
-    summary: "kernel supervised PCA: directions in the feature space of a kernel that depend most on a target",
+    summary: "kernel supervised PCA: the same in the feature space of a kernel",
     page: "docs/methods/kernel-supervised-pca.md",
     axis: "KSPC",
     linear: false,
