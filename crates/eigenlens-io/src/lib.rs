@@ -30,7 +30,7 @@ pub use images::ImageShape;
 pub use input::{Compression, ExpansionLimit, Input, InputReader};
 pub use model_file::{Origin, OriginColumn, StoredModel};
 pub use source::{
-    Block, BlockReader, Column, Kind, Labels, Location, Note, Numbers, Source, Wanted,
+    Block, BlockReader, Column, Kind, Labels, Location, Note, Numbers, Source, Told, Wanted,
 };
 pub use table::{
     ColumnChoice, ColumnFate, Concatenated, Fate, InMemory, Loaded, Progress, ReadOptions,

@@ -99,7 +99,8 @@ impl InputFile {
         })
     }
 
-    fn within(&self, offset: u64, n_bytes: u64) -> Result<usize> {
+    /// The length, if the file holds so many bytes there.
+    pub(crate) fn within(&self, offset: u64, n_bytes: u64) -> Result<usize> {
         match offset.checked_add(n_bytes) {
             Some(end) if end <= self.n_bytes() => Ok(n_bytes as usize),
             _ => Err(self.content(format!(

@@ -33,6 +33,13 @@ pub trait Source: Send + Sync {
     /// that are compressed); 0 when unknown.
     fn n_bytes(&self) -> u64;
 
+    /// The whole of a selection with what only reading could find out, where a format has a faster
+    /// way to it than block by block. `told` is given the share that is done.
+    fn read_whole(&self, wanted: &Wanted, told: &Told) -> Option<Result<(Block, Vec<Note>)>> {
+        let _ = (wanted, told);
+        None
+    }
+
     /// The size of the images, where samples are images and features all their pixels in order.
     fn image_shape(&self) -> Option<ImageShape> {
         None
@@ -45,6 +52,9 @@ pub trait Source: Send + Sync {
         Ok(None)
     }
 }
+
+/// Told which share of a reading is done.
+pub type Told<'a> = dyn Fn(f64) + Sync + 'a;
 
 /// Where a row came from.
 #[derive(Clone, Debug, PartialEq, Eq)]

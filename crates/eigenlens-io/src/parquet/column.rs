@@ -1,7 +1,7 @@
 //! One column in one row group, some rows at a time.
 
 use super::meaning::Meaning;
-use super::pages::{Guarded, Positioned};
+use super::pages::{Buffers, Guarded, Positioned};
 use crate::calendar;
 use crate::decimal::{big_endian, decimal_to_f64};
 use crate::positioned::InputFile;
@@ -51,8 +51,10 @@ impl ColumnCursor {
         n_rows: usize,
         meaning: Meaning,
         cells: Cells,
+        buffers: &Arc<Buffers>,
     ) -> Result<ColumnCursor> {
-        let pages = Guarded::open(Positioned::of_chunk(input.clone(), chunk), chunk, n_rows)?;
+        let positioned = Positioned::of_chunk(input.clone(), chunk, buffers);
+        let pages = Guarded::open(positioned, chunk, n_rows)?;
         let reader = get_column_reader(chunk.column_descr_ptr(), Box::new(pages));
         Ok(ColumnCursor { reader, meaning, levels: Vec::new(), cells })
     }

@@ -8,24 +8,27 @@
 //! | lists, structures, maps, bytes | [`Kind::Unusable`] |
 //!
 //! Missing values are NaN and empty labels. Columns are decoded in parallel, some thousands of rows
-//! at a time: row groups are often as large as the file, columns are always many. A reading holds
-//! one page of every wanted column. Encrypted files are refused.
+//! at a time: row groups are often as large as the file, columns are always many. A reading by blocks
+//! holds one page of every wanted column, a reading into memory those of a few. Encrypted files are
+//! refused.
 
 mod column;
 mod meaning;
 mod pages;
+mod whole;
 
 use crate::contain::contained;
 use crate::error::{Error, Result};
 use crate::exact::Rounded;
 use crate::names::unique_names;
 use crate::positioned::InputFile;
-use crate::source::{Block, BlockReader, Column, Kind, Note, Numbers, Source, Wanted};
+use crate::source::{Block, BlockReader, Column, Kind, Note, Numbers, Source, Told, Wanted};
 use crate::transpose::{rows_of_columns, rows_per_block};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader};
 use column::{Cells, ColumnCursor};
 use meaning::Meaning;
+use pages::Buffers;
 use rayon::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
@@ -89,6 +92,35 @@ impl Source for ParquetSource {
 
     fn open(&self, wanted: &Wanted) -> Result<Box<dyn BlockReader + Send + '_>> {
         self.input.check_unchanged()?;
+        let (numbers, labels) = self.usable(wanted)?;
+        let rounded = self.rounded(&numbers);
+        let bytes_per_number = if self.is_f32 { 4 } else { 8 };
+        Ok(Box::new(Reader {
+            source: self,
+            rows_per_block: rows_per_block(numbers.len(), bytes_per_number),
+            numbers,
+            labels,
+            next_group: 0,
+            cursors: Vec::new(),
+            left_in_group: 0,
+            rows_read: 0,
+            rounded,
+            buffers: Arc::default(),
+        }))
+    }
+
+    fn n_bytes(&self) -> u64 {
+        self.input.n_bytes()
+    }
+
+    fn read_whole(&self, wanted: &Wanted, told: &Told) -> Option<Result<(Block, Vec<Note>)>> {
+        Some(self.whole(wanted, told))
+    }
+}
+
+impl ParquetSource {
+    /// The columns of numbers and of labels, if all of them can be read.
+    fn usable(&self, wanted: &Wanted) -> Result<(Vec<usize>, Vec<usize>)> {
         let usable = |&index: &usize| match self.meanings.get(index) {
             Some(Ok(_)) => Ok(index),
             Some(Err(reason)) => Err(Error::Usage {
@@ -101,27 +133,40 @@ impl Source for ParquetSource {
         };
         let numbers = wanted.numbers.iter().map(usable).collect::<Result<Vec<_>>>()?;
         let labels = wanted.labels.iter().map(usable).collect::<Result<Vec<_>>>()?;
-        let long = numbers.iter().enumerate().filter_map(|(position, &index)| {
+        Ok((numbers, labels))
+    }
+
+    /// Whole numbers of 64 bits may be rounded.
+    fn rounded(&self, numbers: &[usize]) -> Rounded {
+        Rounded::new(numbers.iter().enumerate().filter_map(|(position, &index)| {
             let is_long = matches!(&self.meanings[index], Ok((_, meaning)) if meaning.is_long());
             is_long.then(|| (position, self.columns[index].name.clone()))
-        });
-        let rounded = Rounded::new(long);
-        let bytes_per_number = if self.is_f32 { 4 } else { 8 };
-        Ok(Box::new(Reader {
-            source: self,
-            rows_per_block: rows_per_block(numbers.len(), bytes_per_number),
-            numbers,
-            labels,
-            next_group: 0,
-            cursors: Vec::new(),
-            left_in_group: 0,
-            rows_read: 0,
-            rounded,
         }))
     }
 
-    fn n_bytes(&self) -> u64 {
-        self.input.n_bytes()
+    /// A reading of one column in one row group.
+    fn cursor(
+        &self,
+        group: usize,
+        index: usize,
+        is_label: bool,
+        buffers: &Arc<Buffers>,
+    ) -> Result<ColumnCursor> {
+        let group = self.metadata.row_group(group);
+        let name = &self.columns[index].name;
+        let Some(Ok((leaf, meaning))) = self.meanings.get(index) else {
+            return Err(self.input.content_in(name, "cannot be read"));
+        };
+        let chunk = group.column(*leaf);
+        let n_rows = group.num_rows() as usize;
+        let cells = match (is_label, self.is_f32) {
+            (true, _) => Cells::Text(Default::default()),
+            (false, true) => Cells::F32(Vec::new()),
+            (false, false) => Cells::F64(Vec::new()),
+        };
+        contained(|| ColumnCursor::open(&self.input, chunk, n_rows, *meaning, cells, buffers))
+            .map_err(|panic| self.input.content_in(name, panic))?
+            .map_err(|error| malformed(&self.input, Some(name), error))
     }
 }
 
@@ -138,6 +183,7 @@ struct Reader<'a> {
     left_in_group: usize,
     rows_read: usize,
     rounded: Rounded,
+    buffers: Arc<Buffers>,
 }
 
 impl BlockReader for Reader<'_> {
@@ -153,12 +199,10 @@ impl BlockReader for Reader<'_> {
         let source = self.source;
         let columns = self.numbers.iter().chain(&self.labels).copied();
         let columns: Vec<usize> = columns.collect();
-        self.cursors.par_iter_mut().zip(&columns).try_for_each(|(cursor, &column)| {
-            let name = &source.columns[column].name;
-            contained(|| cursor.read(n))
-                .map_err(|panic| source.input.content_in(name, panic))?
-                .map_err(|error| malformed(&source.input, Some(name), error))
-        })?;
+        self.cursors
+            .par_iter_mut()
+            .zip(&columns)
+            .try_for_each(|(cursor, &column)| source.read(cursor, column, n))?;
         self.left_in_group -= n;
         self.rows_read += n;
         let block = self.block(n);
@@ -178,28 +222,12 @@ impl BlockReader for Reader<'_> {
 
 impl Reader<'_> {
     fn open_group(&mut self) -> Result<()> {
-        let source = self.source;
-        let group = source.metadata.row_group(self.next_group);
-        let n_rows = group.num_rows() as usize;
-        let open = |index: usize, is_label: bool| {
-            let name = &source.columns[index].name;
-            let Some(Ok((leaf, meaning))) = source.meanings.get(index) else {
-                return Err(source.input.content_in(name, "cannot be read"));
-            };
-            let chunk = group.column(*leaf);
-            let cells = match (is_label, source.is_f32) {
-                (true, _) => Cells::Text(Default::default()),
-                (false, true) => Cells::F32(Vec::new()),
-                (false, false) => Cells::F64(Vec::new()),
-            };
-            contained(|| ColumnCursor::open(&source.input, chunk, n_rows, *meaning, cells))
-                .map_err(|panic| source.input.content_in(name, panic))?
-                .map_err(|error| malformed(&source.input, Some(name), error))
-        };
-        let numbers = self.numbers.iter().map(|&column| open(column, false));
-        let labels = self.labels.iter().map(|&column| open(column, true));
+        let (source, group, buffers) = (self.source, self.next_group, &self.buffers);
+        let numbers =
+            self.numbers.iter().map(|&column| source.cursor(group, column, false, buffers));
+        let labels = self.labels.iter().map(|&column| source.cursor(group, column, true, buffers));
         self.cursors = numbers.chain(labels).collect::<Result<_>>()?;
-        self.left_in_group = n_rows;
+        self.left_in_group = source.metadata.row_group(group).num_rows() as usize;
         self.next_group += 1;
         Ok(())
     }

@@ -3,6 +3,7 @@
 //! The decoder believes what page headers say. One flipped bit there would have it ask for
 //! gigabytes, and a failed allocation cannot be caught.
 
+use crate::error::Error;
 use crate::positioned::{InputFile, PositionedRead};
 use ::parquet::basic::Encoding;
 use ::parquet::column::page::{Page, PageMetadata, PageReader};
@@ -12,7 +13,7 @@ use ::parquet::file::reader::{ChunkReader, Length};
 use ::parquet::file::serialized_reader::SerializedPageReader;
 use bytes::Bytes;
 use std::io::{BufRead, BufReader};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Pages up to this size are believed; larger ones must be at most [`LARGEST_RATIO`] times as large
 /// as what they are made from. Writers aim at a megabyte.
@@ -27,18 +28,59 @@ pub(super) struct Positioned {
     /// What the column claims to hold after decompression; no page can be larger. `None` where no
     /// pages are read.
     largest_page: Option<u64>,
+    buffers: Arc<Buffers>,
+}
+
+/// Buffers of pages that are done with, for those to come: memory that is given back and asked for
+/// again costs more than reading into it.
+#[derive(Default)]
+pub(super) struct Buffers(Mutex<Vec<Vec<u8>>>);
+
+/// A buffer that goes back when nobody looks at it any more.
+struct Lent {
+    bytes: Vec<u8>,
+    length: usize,
+    home: Arc<Buffers>,
+}
+
+impl AsRef<[u8]> for Lent {
+    fn as_ref(&self) -> &[u8] {
+        self.bytes.get(..self.length).unwrap_or_default()
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        let mut free = self.home.0.lock().unwrap_or_else(PoisonError::into_inner);
+        free.push(std::mem::take(&mut self.bytes));
+    }
+}
+
+impl Buffers {
+    fn take(self: &Arc<Buffers>, length: usize) -> Lent {
+        let mut free = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bytes = free.pop().unwrap_or_default();
+        if bytes.len() < length {
+            bytes.resize(length, 0);
+        }
+        Lent { bytes, length, home: self.clone() }
+    }
 }
 
 impl Positioned {
     /// For the footer.
     pub(super) fn new(input: Arc<InputFile>) -> Self {
-        Positioned { input, largest_page: None }
+        Positioned { input, largest_page: None, buffers: Default::default() }
     }
 
     /// For the pages of one column.
-    pub(super) fn of_chunk(input: Arc<InputFile>, chunk: &ColumnChunkMetaData) -> Self {
+    pub(super) fn of_chunk(
+        input: Arc<InputFile>,
+        chunk: &ColumnChunkMetaData,
+        buffers: &Arc<Buffers>,
+    ) -> Self {
         let largest_page = u64::try_from(chunk.uncompressed_size()).unwrap_or(0);
-        Positioned { input, largest_page: Some(largest_page) }
+        Positioned { input, largest_page: Some(largest_page), buffers: buffers.clone() }
     }
 }
 
@@ -61,8 +103,13 @@ impl ChunkReader for Positioned {
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
-        let bytes = self.input.read(start, length as u64);
-        bytes.map(Bytes::from).map_err(|error| ParquetError::External(Box::new(error)))
+        let read = || {
+            self.input.within(start, length as u64)?;
+            let mut lent = self.buffers.take(length);
+            self.input.fill(start, &mut lent.bytes[..length])?;
+            Ok(Bytes::from_owner(lent))
+        };
+        read().map_err(|error: Error| ParquetError::External(Box::new(error)))
     }
 }
 

@@ -60,6 +60,12 @@ impl Table {
         budget: u64,
         progress: Option<Progress<'_>>,
     ) -> Result<Option<InMemory>> {
+        // Under a budget labels are counted as they come.
+        if (budget == u64::MAX || selection.wanted().labels.is_empty())
+            && let Some(whole) = self.read_whole(selection, progress)
+        {
+            return whole.map(Some);
+        }
         let mut labels = vec![Labels::default(); selection.wanted().labels.len()];
         let columns = selection.wanted().numbers.len();
         // A little more than the guess: memory that is never touched is never used, and most
@@ -87,17 +93,35 @@ impl Table {
             }
         }
         let findings = reader.findings();
-        let what = String::from("there are no rows");
-        let unusable = |what| Error::Content {
-            file: self.first_file().to_owned(),
-            place: Place::default(),
-            what,
-        };
         if n_rows == 0 {
-            return Err(unusable(what));
+            return Err(self.unusable("there are no rows".into()));
         }
-        let numbers = numbers.finish(n_rows, columns).map_err(|e| unusable(e.to_string()))?;
+        let numbers = numbers.finish(n_rows, columns).map_err(|e| self.unusable(e.to_string()))?;
         Ok(Some(InMemory { numbers, labels, findings }))
+    }
+
+    fn read_whole(
+        &self,
+        selection: &Selection,
+        progress: Option<Progress<'_>>,
+    ) -> Option<Result<InMemory>> {
+        let total = self.source.n_bytes();
+        let told = |share: f64| {
+            if let Some(progress) = progress {
+                progress((share * total as f64) as u64, total);
+            }
+        };
+        let whole = self.source.read_whole(selection.wanted(), &told)?;
+        Some(whole.and_then(|(block, findings)| {
+            if block.n_rows() == 0 {
+                return Err(self.unusable("there are no rows".into()));
+            }
+            Ok(InMemory { numbers: block.numbers, labels: block.labels, findings })
+        }))
+    }
+
+    fn unusable(&self, what: String) -> Error {
+        Error::Content { file: self.first_file().to_owned(), place: Place::default(), what }
     }
 }
 

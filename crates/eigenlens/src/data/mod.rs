@@ -32,7 +32,7 @@ pub(crate) use standardization::Standardization;
 pub(crate) use target::{Body as TargetBody, UNLABELLED};
 
 use crate::error::{Error, Result};
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, Typed, typed};
 use ndarray::{Array2, ArrayView2};
 
 /// What to do with missing entries (NaN is the mark).
@@ -62,6 +62,15 @@ pub struct Dataset<'a, T: Scalar> {
     weights: Option<SampleWeights>,
     missing: Missing,
 }
+
+/// A data set on loan, for [`Scalar::choose`].
+pub(crate) struct Data<'s, 'd>(std::marker::PhantomData<&'s &'d ()>);
+
+impl<'s, 'd: 's> Typed for Data<'s, 'd> {
+    type Of<T: Scalar> = &'s Dataset<'d, T>;
+}
+
+typed!(Made, T => Result<Array2<T>>);
 
 /// Where the entries are.
 #[derive(Clone)]

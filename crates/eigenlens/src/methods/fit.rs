@@ -2,14 +2,14 @@
 //! certificate is not good enough, once more on a more careful route.
 
 use crate::data::{
-    Columns, Dataset, Moments, Pass, Prepared, Scores, Standardization, Standardized, Tails,
+    Columns, Data, Dataset, Moments, Pass, Prepared, Scores, Standardization, Standardized, Tails,
 };
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::{gemm, pool, random};
 use crate::model::{LinearMap, PcaModel, PcaParts, factors};
 use crate::operator::FeatureGram;
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, typed};
 use crate::select::{self, Outcome, Sample, Spectrum};
 use crate::solve::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};
 use crate::solve::finish;
@@ -29,6 +29,8 @@ pub(super) struct Fit {
     pub solver: Solver,
     pub options: Options,
 }
+
+typed!(WithScores, T => Result<(PcaModel, Array2<T>)>);
 
 impl Fit {
     pub fn new(method: &'static str, n_components: NComponents, center: bool) -> Fit {
@@ -50,6 +52,28 @@ impl Fit {
 
     /// Fits, and returns the training scores where they are wanted (else an empty matrix).
     pub fn run<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        want_scores: bool,
+    ) -> Result<(PcaModel, Array2<T>)> {
+        T::choose::<Data, WithScores>(
+            data,
+            |data| self.run_single(data, want_scores),
+            |data| self.run_double(data, want_scores),
+        )
+    }
+
+    #[inline(never)]
+    fn run_single(&self, data: &Dataset<f32>, scores: bool) -> Result<(PcaModel, Array2<f32>)> {
+        self.run_typed(data, scores)
+    }
+
+    #[inline(never)]
+    fn run_double(&self, data: &Dataset<f64>, scores: bool) -> Result<(PcaModel, Array2<f64>)> {
+        self.run_typed(data, scores)
+    }
+
+    fn run_typed<T: Scalar>(
         &self,
         data: &Dataset<T>,
         want_scores: bool,

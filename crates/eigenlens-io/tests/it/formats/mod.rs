@@ -8,7 +8,7 @@ mod npy;
 mod parquet;
 mod writers;
 
-use eigenlens_io::{Kind, Numbers, Result, Source, Wanted};
+use eigenlens_io::{Block, Kind, Numbers, Result, Source, Wanted};
 use ndarray::{Array2, Axis, concatenate};
 use std::path::PathBuf;
 
@@ -44,7 +44,34 @@ impl Content {
         Content::wanted(source, &wanted)
     }
 
+    /// Block by block and, where the source can, at once: both must come to the same.
     fn wanted(source: &dyn Source, wanted: &Wanted) -> Result<Content> {
+        let content = Content::by_blocks(source, wanted);
+        if let Some(whole) = source.read_whole(wanted, &|_| {}) {
+            match (&content, whole) {
+                (Ok(content), Ok((block, _))) => content.assert_is(block),
+                (Err(_), Err(_)) => {}
+                (Ok(_), Err(error)) => panic!("only reading at once fails: {error}"),
+                (Err(error), Ok(_)) => panic!("only reading by blocks fails: {error}"),
+            }
+        }
+        content
+    }
+
+    fn assert_is(&self, block: Block) {
+        let numbers = match block.numbers {
+            Numbers::F32(numbers) => numbers.mapv(f64::from),
+            Numbers::F64(numbers) => numbers,
+        };
+        assert_eq!(numbers.dim(), self.numbers.dim());
+        for (found, expected) in numbers.iter().zip(&self.numbers) {
+            assert!(found.to_bits() == expected.to_bits() || found.is_nan() && expected.is_nan());
+        }
+        let labels = block.labels.iter().map(|l| l.iter().map(str::to_owned).collect());
+        assert_eq!(labels.collect::<Vec<Vec<String>>>(), self.labels);
+    }
+
+    fn by_blocks(source: &dyn Source, wanted: &Wanted) -> Result<Content> {
         let mut reader = source.open(wanted)?;
         let mut blocks = vec![Array2::zeros((0, wanted.numbers.len()))];
         let mut labels = vec![Vec::new(); wanted.labels.len()];

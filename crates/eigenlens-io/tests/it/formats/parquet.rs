@@ -1,7 +1,9 @@
 //! Parquet of other writers.
 
 use super::{Content, N, assert_column, assert_plain, cell, fixture, holed};
+use eigenlens_io::write::{Header, Output, table_writer};
 use eigenlens_io::{Error, Kind, Source, Wanted, parquet};
+use ndarray::{Array2, s};
 
 #[test]
 fn every_codec_and_encoding_gives_the_same_numbers() {
@@ -148,4 +150,33 @@ fn open_bytes(bytes: &[u8]) -> eigenlens_io::Result<parquet::ParquetSource> {
     let path = folder.path().join("x.parquet");
     std::fs::write(&path, bytes).unwrap();
     parquet::open(&path)
+}
+
+/// More columns than are decoded together, not a multiple of a cache line, more rows than are read
+/// at a time, in several row groups.
+#[test]
+fn wide_tables_are_read_at_once_and_by_blocks_alike() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("wide.parquet");
+    let values = Array2::from_shape_fn((2500, 53), |(i, j)| (i as f64 + 0.5) / (j as f64 + 1.0));
+    let header = Header {
+        labels: vec![],
+        numbers: (0..53).map(|j| format!("c{j}")).collect(),
+        is_f32: false,
+        n_rows: None,
+    };
+    let mut writer = table_writer(Output::create(&path, &[]).unwrap()).unwrap();
+    writer.begin(&header).unwrap();
+    for start in (0..2500).step_by(1250) {
+        writer.write(&[], values.slice(s![start..start + 1250, ..]).into()).unwrap();
+    }
+    writer.finish().unwrap();
+    let source = parquet::open(&path).unwrap();
+    // Every other column, backwards: places in the rows are not places in the file.
+    let wanted = Wanted { numbers: (0..53).rev().step_by(2).collect(), labels: vec![] };
+    let content = Content::wanted(&source, &wanted).unwrap();
+    for (k, &j) in wanted.numbers.iter().enumerate() {
+        assert_eq!(content.numbers.column(k), values.column(j));
+    }
+    assert_eq!(Content::of(&source).unwrap().numbers, values);
 }
