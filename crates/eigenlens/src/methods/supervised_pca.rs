@@ -2,12 +2,12 @@
 
 use super::fit::Fit;
 use super::supervised_fit::{self, Supervised};
-use crate::data::{Dataset, Prepared, Target};
+use crate::data::{Data, Dataset, Prepared, Target};
 use crate::dependence::{LabelKernel, Labels};
 use crate::error::{Error, Result};
 use crate::linalg::pool;
 use crate::model::SupervisedPcaModel;
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, typed};
 use crate::solve::Plan;
 use crate::wishes::{NComponents, Options, Solver};
 use ndarray::Array2;
@@ -38,6 +38,8 @@ pub struct SupervisedPca {
     pub(super) solver: Solver,
     pub(super) options: Options,
 }
+
+typed!(WithScores, T => Result<(SupervisedPcaModel, Array2<T>)>);
 
 impl SupervisedPca {
     /// Keeps `n_components`: a number, or a [`NComponents`] wish; a share is a share of HSIC, and
@@ -124,6 +126,39 @@ impl SupervisedPca {
     }
 
     fn run<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        target: &Target,
+        want_scores: bool,
+    ) -> Result<(SupervisedPcaModel, Array2<T>)> {
+        T::choose::<Data, WithScores>(
+            data,
+            |data| self.run_single(data, target, want_scores),
+            |data| self.run_double(data, target, want_scores),
+        )
+    }
+
+    #[inline(never)]
+    fn run_single(
+        &self,
+        data: &Dataset<f32>,
+        target: &Target,
+        scores: bool,
+    ) -> Result<(SupervisedPcaModel, Array2<f32>)> {
+        self.run_typed(data, target, scores)
+    }
+
+    #[inline(never)]
+    fn run_double(
+        &self,
+        data: &Dataset<f64>,
+        target: &Target,
+        scores: bool,
+    ) -> Result<(SupervisedPcaModel, Array2<f64>)> {
+        self.run_typed(data, target, scores)
+    }
+
+    fn run_typed<T: Scalar>(
         &self,
         data: &Dataset<T>,
         target: &Target,
