@@ -2,6 +2,7 @@
 
 mod cases;
 mod generate;
+mod labels;
 mod memory;
 mod missing;
 mod npy;
@@ -23,6 +24,7 @@ commands:
   missing DIR [PEER]  probabilistic PCA and missing values: tables of times
   sparse-pca FORMULATION DATA ROWS COLUMNS COUNTS OUTPUT
                       sparse PCA of DATA (.npy), print one line of JSON
+  labels CASE DIR     supervised PCA of the data in DIR (made if need be) beside PCA, as a table
 ";
 
 fn main() -> ExitCode {
@@ -47,6 +49,10 @@ fn main() -> ExitCode {
         ["sparse-pca", formulation, data, rows, columns, counts, output] => {
             sparse_pca(formulation, data, [rows, columns], counts, output)
         }
+        ["labels", case, directory] => find(case).and_then(|case| {
+            generate::generate(case, quick, Path::new(directory))?;
+            labels::run(case, case.size(quick), Path::new(directory))
+        }),
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(64);

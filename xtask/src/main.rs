@@ -17,6 +17,7 @@ commands:
                  crates); option: --quick
   bench sparse   sparse PCA beside scikit-learn's: time, memory, adjusted variance;
                  options: --case NAME, --runs N, --quick
+  bench labels   supervised PCA of 1,000,000 × 100 with ten classes beside PCA; option: --quick
 ";
 
 fn main() -> ExitCode {
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         ["bench", "files", options @ ..] => bench("eigenlens", "files.py", options),
         ["bench", "missing", options @ ..] => bench_missing(options),
         ["bench", "sparse", options @ ..] => bench("eigenlens-bench", "sparse.py", options),
+        ["bench", "labels", options @ ..] => labels(options),
         [] | ["help" | "-h" | "--help"] => {
             print!("{USAGE}");
             Ok(())
@@ -111,6 +113,23 @@ fn bench_missing(options: &[&str]) -> Result<(), String> {
             .arg("missing")
             .arg(target.join("bench"))
             .arg(beside.join("release").join(format!("{peer}{}", env::consts::EXE_SUFFIX)))
+            .args(options),
+    )
+}
+/// Supervised PCA beside PCA: needs no other program.
+fn labels(options: &[&str]) -> Result<(), String> {
+    const PROGRAM: &str = "eigenlens-bench";
+    let release = release_directory()?;
+    let target = release.parent().unwrap_or(&release);
+    step(
+        &format!("build {PROGRAM}"),
+        cargo().args(["build", "--release", "--workspace", "--bin", PROGRAM]),
+    )?;
+    step(
+        "supervised PCA beside PCA",
+        Command::new(release.join(format!("{PROGRAM}{}", env::consts::EXE_SUFFIX)))
+            .args(["labels", "tall-f64"])
+            .arg(target.join("bench").join("labels"))
             .args(options),
     )
 }

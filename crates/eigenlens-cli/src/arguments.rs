@@ -81,6 +81,8 @@ pub enum Command {
     Report(Report),
     /// Check a model against its data with independent code; exit 1 if it fails.
     Verify(Verify),
+    /// How much two sets of columns depend on each other, and a test of it.
+    Hsic(Box<crate::commands::hsic::Asked>),
     /// List the methods.
     Methods,
     /// Write a small bundled table to try things on.
@@ -267,6 +269,9 @@ pub struct Reconstruct {
     /// Write the error of every sample to a file.
     #[arg(long, value_name = "FILE")]
     pub errors: Option<PathBuf>,
+    /// How a kernel model finds its approximate pre-images: auto, fixed-point, distances, ridge.
+    #[arg(long, value_name = "WAY", value_parser = crate::wishes::parse_pre_image)]
+    pub pre_image: Option<eigenlens::PreImage>,
 }
 
 #[derive(Args)]

@@ -94,13 +94,16 @@ impl Samples {
             Piece::Sparse(x) => Array2::zeros((0, x.n_columns())),
         };
         let labels = input.labels().to_vec();
-        let color = labels.iter().position(colours);
-        let names = labels.iter().position(|column| names_samples(column, scores.nrows()));
         let label_names = opened.label_names();
         let posterior = match model.as_ppca() {
             Some(ppca) => Some(each!(&data, d => ppca.posterior(d))?),
             None => None,
         };
+        // What the model was fitted to says most.
+        let target = stored.origin.options.get("target");
+        let target = target.and_then(|name| label_names.iter().position(|label| label == name));
+        let color = target.or_else(|| labels.iter().position(colours));
+        let names = labels.iter().position(|column| names_samples(column, scores.nrows()));
         Ok(Samples {
             scores,
             label_names,
@@ -270,6 +273,11 @@ impl Samples {
         let Some(column) = self.color.and_then(|index| self.labels.get(index)) else {
             return Coloring::default();
         };
+        let numbers: Option<Vec<f64>> = column.iter().map(|label| label.parse().ok()).collect();
+        if let Some(values) = numbers.filter(|_| !colours(column)) {
+            let name = self.color.and_then(|index| self.label_names.get(index)).cloned();
+            return Coloring::Values { name: name.unwrap_or_default(), values };
+        }
         let mut names: Vec<String> = Vec::new();
         let of = (column.iter())
             .map(|label| match names.iter().position(|name| name == label) {

@@ -1,6 +1,6 @@
 //! Words of the command line that stand for values of the library.
 
-use eigenlens::{Missing, NComponents, Rule, Solver};
+use eigenlens::{Missing, NComponents, PreImage, Rule, Solver};
 use std::fmt;
 use std::str::FromStr;
 
@@ -93,6 +93,11 @@ pub fn parse_missing(text: &str) -> Result<Missing, String> {
         let names: Vec<&str> = Missing::ALL.iter().map(|policy| policy.name()).collect();
         format!("there are {}", names.join(", "))
     })
+}
+
+/// `auto`, `fixed-point`, `distances` or `ridge`.
+pub fn parse_pre_image(text: &str) -> Result<PreImage, String> {
+    PreImage::named(text).ok_or_else(|| "there are auto, fixed-point, distances, ridge".into())
 }
 
 /// The route in the words it is given in.

@@ -147,6 +147,42 @@ pub enum Error {
         /// The value that came.
         value: f64,
     },
+    /// No sample has a label.
+    #[error("no sample has a label")]
+    NoLabels,
+    /// Every labelled sample is of one class: there is nothing to tell apart.
+    #[error("every label is `{label}`, but at least 2 classes are needed")]
+    OneClass {
+        /// The one class.
+        label: String,
+    },
+    /// The target is the same number for every sample.
+    #[error("the target is {value} for every sample, but it must vary")]
+    ConstantTarget {
+        /// The one value.
+        value: f64,
+    },
+    /// A number of the target is not finite.
+    #[error("the target of row {row} is {value}, but it must be finite")]
+    InfiniteTarget {
+        /// Row, counted from 0.
+        row: usize,
+        /// The value that came.
+        value: f64,
+    },
+    /// Samples have no label. Leave them out, or ask for their use without labels.
+    #[error("{} no label: {}", if rows.len() == 1 { "1 row has".to_string() } else { format!("{} rows have", rows.len()) }, row_list(rows))]
+    MissingLabels {
+        /// Rows, counted from 0.
+        rows: Vec<usize>,
+    },
+    /// A column is both target and feature: its directions would say nothing. Leave it out of the
+    /// features.
+    #[error("column `{name}` is the target and also among the features")]
+    TargetIsFeature {
+        /// The column.
+        name: String,
+    },
     /// Two shapes that belong together differ.
     #[error("{what} has {found}, but {expected} is expected")]
     Shape {
@@ -295,6 +331,7 @@ impl Error {
             }
             Error::EmptyColumn { column, .. } => Some(Hint::DropColumn(*column)),
             Error::WeightSum { .. } => set("weights", "relative".into()),
+            Error::MissingLabels { .. } => set("unlabelled", "keep".into()),
             Error::Memory { needed, .. } => set("memory", needed.to_string()),
             Error::NotConverged { iterations, .. } => {
                 set("max_iterations", (iterations * 4).to_string())
@@ -313,6 +350,7 @@ impl Error {
             | Error::Unsupported { .. }
             | Error::NotDefined { .. }
             | Error::NothingLeft { .. }
+            | Error::TargetIsFeature { .. }
             | Error::WeightSum { .. } => ErrorKind::Usage,
             Error::Memory { .. } => ErrorKind::Memory,
             Error::NotConverged { .. } | Error::Internal(_) => ErrorKind::Computation,
@@ -439,6 +477,51 @@ pub enum Warning {
         /// The change at which it would have ended.
         tolerance: f64,
     },
+    /// The labels tell fewer directions than were asked for: the rank of the centred label kernel.
+    LabelRank {
+        /// Components that depend on the labels.
+        useful: usize,
+        /// Components asked for.
+        requested: usize,
+    },
+    /// The features have nothing in common with the target, as far as rounding lets see.
+    NoDependence,
+    /// Nearly every sample has a class of its own: the target looks like an identifier.
+    IdentifierTarget {
+        /// Classes.
+        classes: usize,
+        /// Labelled samples.
+        samples: usize,
+    },
+    /// Samples without a label took part in means and variances only.
+    Unlabelled {
+        /// How many.
+        samples: usize,
+    },
+    /// The label kernel was replaced by a thin one.
+    LabelKernelCut {
+        /// Columns of its factor.
+        width: usize,
+        /// Share of its trace that was left out.
+        share: f64,
+    },
+    /// The kernel's width makes nearly all kernel values between different samples the same.
+    DegenerateKernel {
+        /// γ.
+        gamma: f64,
+        /// 0: every sample is alone; 1: all samples look alike.
+        value: f64,
+    },
+    /// The kernel is not positive semi-definite.
+    IndefiniteKernel {
+        /// The negative eigenvalues' share of the spectrum (of moduli); a lower bound unless
+        /// `complete`.
+        share: f64,
+        /// The most negative eigenvalue.
+        smallest: f64,
+        /// Whether all eigenvalues were computed.
+        complete: bool,
+    },
     /// The certificate does not meet the tolerance asked for.
     NotCertified {
         /// Largest relative residual.
@@ -446,6 +529,20 @@ pub enum Warning {
         /// Residual asked for.
         tolerance: f64,
     },
+}
+
+impl Warning {
+    /// Whether a warning of PCA on a factor of a kernel means anything to the kernel's user, who has
+    /// not seen the factor's columns.
+    pub(crate) fn concerns_kernels(&self) -> bool {
+        !matches!(
+            self,
+            Warning::ConstantColumns { .. }
+                | Warning::DominantColumn { .. }
+                | Warning::Quantized { .. }
+                | Warning::VarianceOutOfRange
+        )
+    }
 }
 
 impl fmt::Display for Warning {
@@ -535,6 +632,43 @@ impl fmt::Display for Warning {
                 f,
                 "{what} stopped after {iterations} iterations: the last one moved an entry by {change:.1e}, the tolerance is {tolerance:.1e}"
             ),
+            Warning::LabelRank { useful, requested } => write!(
+                f,
+                "the target tells {} apart, not {requested}; the others are null",
+                plural(*useful, "direction", "directions")
+            ),
+            Warning::NoDependence => {
+                write!(f, "the features have nothing in common with the target")
+            }
+            Warning::IdentifierTarget { classes, samples } => write!(
+                f,
+                "the target has {classes} classes for {samples} samples: it looks like an identifier"
+            ),
+            Warning::Unlabelled { samples } => write!(
+                f,
+                "{} no label and took part in means and variances only",
+                plural(*samples, "sample has", "samples have")
+            ),
+            Warning::LabelKernelCut { width, share } => write!(
+                f,
+                "the label kernel was cut to rank {width}, which leaves out {:.2} % of its trace",
+                share * 100.0
+            ),
+            Warning::DegenerateKernel { gamma, value } => write!(
+                f,
+                "gamma {gamma:e} makes nearly all kernel values {value}: {}",
+                if *value > 0.5 {
+                    "all samples look alike; a larger gamma would tell them apart"
+                } else {
+                    "every sample is alone; a smaller gamma would let them meet"
+                }
+            ),
+            Warning::IndefiniteKernel { share, smallest, complete } => write!(
+                f,
+                "the kernel is not positive semi-definite: {}{:.1} % of its spectrum is negative (down to {smallest:.3e})",
+                if *complete { "" } else { "at least " },
+                share * 100.0
+            ),
             Warning::NotCertified { residual, tolerance } => write!(
                 f,
                 "the certificate shows a relative residual of {residual:.1e}, the tolerance is {tolerance:.1e}"
@@ -564,6 +698,10 @@ fn column_label(column: usize, name: &Option<String>) -> String {
         Some(name) => format!("{column} (`{name}`)"),
         None => column.to_string(),
     }
+}
+
+fn row_list(rows: &[usize]) -> String {
+    list(&rows.iter().map(usize::to_string).collect::<Vec<_>>())
 }
 
 fn plural(count: usize, one: &str, many: &str) -> String {

@@ -21,12 +21,17 @@
 //! | [`BayesianPca`] | the same with a prior that switches directions off | largest | [`PpcaModel`] |
 //! | [`PpcaMixture`] | several of them, by expectation maximisation | largest | [`PpcaMixtureModel`] |
 //! | [`SparsePca`] | the covariance, with a search of its own | largest | [`SparsePcaModel`] |
+//! | [`SupervisedPca`] | `Xᵀ H K_y H X`, through the thin product `Xᵀ H Δ` | largest | [`SupervisedPcaModel`] |
+//! | [`KernelSupervisedPca`] | `Δᵀ H K_x H Δ` | largest | [`KernelSupervisedPcaModel`] |
+//! | [`KernelPca`] | the centred kernel matrix, stored, in blocks, by landmarks or random features | largest | [`KernelPcaModel`] |
 //!
 //! Data come as a [`Dataset`]: dense ([`ndarray`]), sparse ([`Csr`]) or streamed ([`Rows`]). The
 //! library opens no files, prints nothing and draws no unseeded random numbers.
 
 mod data;
+pub mod dependence;
 mod error;
+mod kernel;
 mod linalg;
 mod methods;
 mod missing;
@@ -39,19 +44,25 @@ mod sparse;
 mod wishes;
 
 pub use data::{
-    Csr, Dataset, Holes, Missing, Moments, Resolved, RowReader, Rows, SampleWeights, TermWeighting,
-    TermWeights, Treatment,
+    Csr, Dataset, Holes, Missing, Moments, Resolved, RowReader, Rows, SampleWeights, Target,
+    TargetKind, TermWeighting, TermWeights, Treatment,
 };
+pub use dependence::{Hsic, LabelKernel};
 pub use error::{Error, ErrorKind, Hint, Result, Warning};
+pub use kernel::{
+    Bandwidth, CustomKernel, Kernel, ResolvedKernel, center_kernel, center_new_kernel,
+};
 pub use methods::{
-    Algorithm, BayesianPca, Lsa, PartsCompared, Pca, PenaltyScale, PerComponent, Ppca, PpcaMixture,
-    SparsePca,
+    Algorithm, Approximation, BayesianPca, KernelPca, KernelStorage, KernelSupervisedPca,
+    Landmarks, Lsa, PartsCompared, Pca, PenaltyScale, PerComponent, Ppca, PpcaMixture, SparsePca,
+    SupervisedPca,
 };
 pub use missing::Progress;
 pub use model::parts::{Parts, Value};
 pub use model::{
-    GramPca, Model, Optimality, PathPoint, PcaModel, PpcaMixtureModel, PpcaModel, Projection,
-    SparsePath, SparsePcaModel, Summary, Verification,
+    GramPca, KernelAccuracy, KernelPcaModel, KernelSupervisedPcaModel, Model, NegativePart,
+    Optimality, PathPoint, PcaModel, PpcaMixtureModel, PpcaModel, PreImage, PreImages, Projection,
+    SparsePath, SparsePcaModel, Summary, SupervisedPcaModel, Verification,
 };
 pub use operator::{Deflated, Operator, SparseSymmetric, SymmetricMatrix};
 pub use scalar::Scalar;
@@ -76,4 +87,10 @@ mod pages {
     struct PpcaMixturePage;
     #[doc = include_str!("../../../docs/methods/sparse-pca.md")]
     struct SparsePcaPage;
+    #[doc = include_str!("../../../docs/methods/kernel-pca.md")]
+    struct KernelPcaPage;
+    #[doc = include_str!("../../../docs/methods/supervised-pca.md")]
+    struct SupervisedPcaPage;
+    #[doc = include_str!("../../../docs/methods/kernel-supervised-pca.md")]
+    struct KernelSupervisedPcaPage;
 }

@@ -6,8 +6,8 @@
 mod torture_support;
 
 use eigenlens::{
-    Csr, Dataset, Error, Missing, NComponents, Options, Pca, Plan, Ridge, Route, Rule,
-    SampleWeights, Scalar, Solver, SparsePca,
+    Csr, Dataset, Error, KernelSupervisedPca, LabelKernel, Missing, NComponents, Options, Pca,
+    Plan, Ridge, Route, Rule, SampleWeights, Scalar, Solver, SparsePca, SupervisedPca, Target,
 };
 use ndarray::Array2;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -72,17 +72,19 @@ static ALLOCATOR: Counting = Counting;
 
 /// Bytes at the peak beyond what was there before: of a fit, or of a fit with scores less those.
 fn peak<T: Scalar>(pca: &Pca, data: &Dataset<T>) -> (usize, Plan) {
-    let before = NOW.load(SeqCst);
-    PEAK.store(before, SeqCst);
-    let model = pca.fit(data).unwrap();
-    let alone = PEAK.load(SeqCst) - before;
+    let (alone, model) = measured(|| pca.fit(data).unwrap());
     drop(model);
-    let before = NOW.load(SeqCst);
-    PEAK.store(before, SeqCst);
-    let (model, scores) = pca.fit_transform(data).unwrap();
-    let with_scores = PEAK.load(SeqCst) - before;
+    let (with_scores, (model, scores)) = measured(|| pca.fit_transform(data).unwrap());
     let returned = scores.len() * size_of::<T>();
     (alone.max(with_scores.saturating_sub(returned)), model.plan().clone())
+}
+
+/// Bytes at the peak of some work beyond what was there before.
+fn measured<R>(work: impl FnOnce() -> R) -> (usize, R) {
+    let before = NOW.load(SeqCst);
+    PEAK.store(before, SeqCst);
+    let result = work();
+    (PEAK.load(SeqCst) - before, result)
 }
 
 struct Report {
@@ -96,6 +98,11 @@ impl Report {
         let threads = 8;
         let options = Options { threads: Some(threads), ..Options::default() };
         let (measured, plan) = peak(&pca.clone().options(options), data);
+        self.judge(what, measured, &plan);
+    }
+
+    fn judge(&mut self, what: &str, measured: usize, plan: &Plan) {
+        let threads = 8;
         let planned = plan.peak_memory as usize;
         let kept = measured <= planned;
         // Small plans carry a few megabytes of slack; all of them leave room for 32 threads with
@@ -209,10 +216,54 @@ fn plans_are_kept() {
             report.check("sparse 200 × 30k 1 %", by(10, solver), &Dataset::sparse(&x));
         }
     }
+    supervised(&mut report);
     println!("{}", report.lines.join("\n"));
     budgets();
     sparse_components();
     assert_eq!(report.wrong, 0, "\n{}", report.lines.join("\n"));
+}
+
+/// Supervised PCA: fits with scores, less those.
+fn supervised(report: &mut Report) {
+    fn check<T: Scalar>(
+        report: &mut Report,
+        what: &str,
+        fit: SupervisedPca,
+        data: &Dataset<T>,
+        target: &Target,
+    ) {
+        let options = Options { threads: Some(8), ..Options::default() };
+        let fit = fit.options(options);
+        let (bytes, (model, scores)) = measured(|| fit.fit_transform(data, target).unwrap());
+        let returned = scores.len() * size_of::<T>();
+        report.judge(what, bytes.saturating_sub(returned), model.plan());
+    }
+    let ten = |n: usize| Target::classes((0..n).map(|i| (i * 7 % 10).to_string()));
+    let linear = |k: usize| SupervisedPca::new(k).label_kernel(LabelKernel::Linear);
+    let x = Random::new(1).normals(200_000, 50);
+    let data = Dataset::from(&x);
+    check(report, "200k × 50, 10 classes", SupervisedPca::new(9), &data, &ten(200_000));
+    let numbers = Target::numbers(Random::new(2).normals(200_000, 3));
+    check(report, "200k × 50, 3 numbers", linear(3), &data, &numbers);
+    let half = SupervisedPca::new(5).supervision(0.5);
+    check(report, "200k × 50, half", half.clone(), &data, &ten(200_000));
+    let part = x.slice(ndarray::s![..20_000, ..]);
+    let number = Target::numbers(Random::new(3).normals(20_000, 1));
+    check(report, "20k × 50, gaussian", SupervisedPca::new(3), &Dataset::from(part), &number);
+    let streamed = InBlocks::new(&x, 1000);
+    let fit = SupervisedPca::new(2);
+    check(report, "200k × 50 streamed", fit.clone(), &Dataset::streamed(&streamed), &ten(200_000));
+    let x = distinct(4, 100, 20_000);
+    check(report, "100 × 20 000, 10 classes", fit.clone(), &Dataset::from(&x), &ten(100));
+    check(report, "100 × 20 000, half", half, &Dataset::from(&x), &ten(100));
+    let x: Csr<f64> = sparse(20_000, 5000, 50);
+    check(report, "sparse 20k × 5k, 10 classes", fit, &Dataset::sparse(&x), &ten(20_000));
+    // The kernel is never kept: a matrix of these would be 200 MB.
+    let x = Random::new(5).normals(5000, 10);
+    let options = Options { threads: Some(8), ..Options::default() };
+    let fit = KernelSupervisedPca::new(2).options(options);
+    let (bytes, model) = measured(|| fit.fit(&Dataset::from(&x), &ten(5000)).unwrap());
+    report.judge("5000 × 10, kernel", bytes, model.plan());
 }
 
 /// Rows with `stored` entries each, made without a dense matrix.

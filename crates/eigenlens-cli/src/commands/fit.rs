@@ -8,11 +8,12 @@ use crate::methods::{AnyData, FitMethod, Fitted, Method, Wishes, each};
 use crate::output::{TableOutput, create, default_path, print, view};
 use crate::progress::Progress;
 use crate::talk::Talk;
+use crate::target;
 use crate::terms;
 use crate::wishes::{Bytes, components_text};
 use eigenlens::{
-    Csr, Dataset, Missing, Model, NComponents, Options, Resolved, Scalar, TermWeights, Treatment,
-    Value,
+    Csr, Dataset, Missing, Model, NComponents, Options, Resolved, Scalar, Target, TermWeights,
+    Treatment, Value,
 };
 use eigenlens_io::write::Output;
 use eigenlens_io::{Labels, Numbers, Origin, StoredModel, json};
@@ -27,8 +28,10 @@ pub fn run(method: &FitMethod, common: &Common, talk: &Talk) -> Result<(), Failu
         return plan(asked, method, common, talk);
     }
     let outputs = Outputs::create(asked)?;
-    let opened = Opened::for_fit(&asked.data.data, &asked.reading, common, talk)?;
+    let targets = target::names(method.target());
+    let opened = Opened::for_fit(&asked.data.data, &asked.reading, targets, common, talk)?;
     let mut wishes = wishes(method, asked, &opened, common);
+    wishes.target = target::read(method.target(), &opened, talk)?;
     let memory = Memory::share(&opened, method, &wishes, common)?;
 
     let progress = Progress::bytes(talk, "reading");
@@ -104,6 +107,7 @@ fn wishes(method: &dyn Method, asked: &arguments::Fit, opened: &Opened, common: 
             tolerance: asked.wishes.tolerance,
             max_iterations: asked.wishes.max_iterations.unwrap_or(defaults.max_iterations),
         },
+        target: None,
     }
 }
 
@@ -274,7 +278,8 @@ fn in_memory_plan(
     wishes: &Wishes,
     memory: Option<u64>,
 ) -> Result<eigenlens::Plan, Failure> {
-    let shape = (opened.n_samples().1.max(2), opened.n_features());
+    let rows = wishes.target.as_ref().map_or(opened.n_samples().1, Target::n_samples);
+    let shape = (rows.max(2), opened.n_features());
     let mut wishes = wishes.clone();
     wishes.options.memory = memory;
     if let Some(sparse) = opened.sparse() {
@@ -310,8 +315,10 @@ fn plan(
     common: &Common,
     talk: &Talk,
 ) -> Result<(), Failure> {
-    let opened = Opened::for_fit(&asked.data.data, &asked.reading, common, talk)?;
+    let targets = target::names(method.target());
+    let opened = Opened::for_fit(&asked.data.data, &asked.reading, targets, common, talk)?;
     let mut wishes = wishes(method, asked, &opened, common);
+    wishes.target = target::read(method.target(), &opened, talk)?;
     let memory = Memory::share(&opened, method, &wishes, common)?;
     let streams = memory.table == Some(0);
     let (known, guess) = opened.n_samples();

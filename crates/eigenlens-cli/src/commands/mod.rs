@@ -4,6 +4,7 @@ mod choose;
 mod demo;
 pub mod example;
 mod fit;
+pub mod hsic;
 mod impute;
 mod inspect;
 mod plot;
@@ -39,6 +40,7 @@ pub fn run(cli: &Cli, talk: &Talk) -> Result<(), Failure> {
         Command::Plot(asked) => plot::run(asked, common, talk),
         Command::Report(asked) => report::run(asked, common, talk),
         Command::Verify(asked) => verify::run(asked, common, talk),
+        Command::Hsic(asked) => hsic::run(asked, common, talk),
         Command::Methods => methods(common.json),
         Command::Example(asked) => example::run(asked, talk),
         Command::Demo => demo::run(common, talk),

@@ -4,9 +4,12 @@
 
 use crate::arguments::FitArguments;
 use crate::failure::Failure;
+use crate::target::TargetOptions;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Command, Subcommand};
-use eigenlens::{Dataset, Missing, Model, NComponents, Options, Plan, Scalar, TermWeighting};
+use eigenlens::{
+    Dataset, Missing, Model, NComponents, Options, Plan, Scalar, Target, TermWeighting,
+};
 use eigenlens_io::Numbers;
 use std::collections::BTreeMap;
 
@@ -51,7 +54,13 @@ macro_rules! methods {
 methods! {
     Pca in pca,
     Lsa in lsa,
-    BayesianPca in bayesian_pca, Ppca in ppca, PpcaMixture in ppca_mixture, SparsePca in sparse_pca,
+    Ppca in ppca,
+    BayesianPca in bayesian_pca,
+    PpcaMixture in ppca_mixture,
+    SparsePca in sparse_pca,
+    KernelPca in kernel_pca,
+    SupervisedPca in supervised_pca,
+    KernelSupervisedPca in kernel_supervised_pca,
 }
 
 /// What is told of a method.
@@ -89,6 +98,11 @@ pub trait Method {
     /// are gone before they see the data.
     fn takes_holes(&self) -> bool {
         false
+    }
+
+    /// The target whose directions are looked for, where the method has one.
+    fn target(&self) -> Option<&TargetOptions> {
+        None
     }
 
     /// How counts of terms are weighted before the method sees them.
@@ -132,6 +146,8 @@ pub struct Fitted {
 pub struct Wishes {
     pub components: NComponents,
     pub options: Options,
+    /// The target, for methods that have one.
+    pub target: Option<Target>,
 }
 
 impl dyn Method + '_ {

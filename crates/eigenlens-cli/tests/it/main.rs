@@ -10,4 +10,5 @@ mod process;
 mod results;
 mod snapshots;
 mod sparse_pca;
+mod supervised;
 mod support;

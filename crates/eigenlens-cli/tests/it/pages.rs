@@ -53,6 +53,11 @@ fn the_page_of_sparse_pca_works() {
 }
 
 #[test]
+fn the_page_of_kernel_pca_works() {
+    run_all("docs/methods/kernel-pca.md");
+}
+
+#[test]
 fn the_page_of_the_command_line_works() {
     run_all("docs/cli.md");
 }
@@ -60,4 +65,10 @@ fn the_page_of_the_command_line_works() {
 #[test]
 fn the_page_of_probabilistic_pca_works() {
     run_all("docs/methods/ppca.md");
+}
+
+#[test]
+fn the_pages_of_the_supervised_methods_work() {
+    run_all("docs/methods/supervised-pca.md");
+    run_all("docs/methods/kernel-supervised-pca.md");
 }

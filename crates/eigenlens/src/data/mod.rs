@@ -2,7 +2,9 @@
 //! Nothing here is centred in place or copied only to be centred.
 
 mod columns;
+mod cross;
 mod csr;
+mod factor;
 mod holes;
 mod moments;
 mod moments_bytes;
@@ -13,6 +15,7 @@ mod resolved;
 mod rows;
 mod sparse;
 mod standardization;
+mod target;
 mod term_weights;
 mod weights;
 
@@ -21,15 +24,19 @@ pub use holes::{Holes, Missing, Treatment};
 pub use moments::Moments;
 pub use resolved::Resolved;
 pub use rows::{RowReader, Rows};
+pub use target::{Target, TargetKind};
 pub use term_weights::{TermWeighting, TermWeights};
 pub use weights::SampleWeights;
 
 pub(crate) use columns::{Columns, two_sum};
+pub(crate) use cross::Cross;
+pub(crate) use factor::Factor;
 pub(crate) use holes::check_rate;
 pub(crate) use observed::Observed;
-pub(crate) use passes::{Pass, Scores, Standardized, Tails};
-pub(crate) use prepared::{BLOCK, Prepared, Slab, slab_rows, unit_rows};
+pub(crate) use passes::{LabelPass, Pass, Scores, Standardized, Tails};
+pub(crate) use prepared::{BLOCK, Block, Prepared, Slab, slab_rows, unit_rows};
 pub(crate) use standardization::Standardization;
+pub(crate) use target::{Body as TargetBody, UNLABELLED};
 
 use crate::error::{Error, Result};
 use crate::scalar::{Scalar, Typed, typed};

@@ -276,6 +276,12 @@ impl<T: Scalar> Slab<'_, T> {
         Block { first, data: scratch, stride: d, rows: end - start, n_features: d, counts }
     }
 
+    /// The weight of one row of the slab.
+    #[inline(always)]
+    pub fn count(&self, row: usize) -> f64 {
+        self.counts.map_or(1.0, |c| c[row])
+    }
+
     /// Where up to `rows` rows from `start` on (before `end`) lie, to be fetched ahead of their use;
     /// empty where they do not lie together.
     pub fn upcoming(&self, start: usize, rows: usize, end: usize) -> &[T] {

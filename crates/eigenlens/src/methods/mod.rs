@@ -4,6 +4,11 @@ mod bayesian;
 mod em;
 mod fit;
 mod from_matrix;
+mod kernel_exact;
+mod kernel_factor;
+mod kernel_pca;
+mod kernel_plan;
+mod kernel_supervised_pca;
 mod lsa;
 mod mixture;
 mod pca;
@@ -11,8 +16,14 @@ mod ppca;
 mod sparse_pca;
 
 pub use bayesian::BayesianPca;
+mod supervised_fit;
+mod supervised_pca;
+
+pub use kernel_pca::{Approximation, KernelPca, KernelStorage, Landmarks};
+pub use kernel_supervised_pca::KernelSupervisedPca;
 pub use lsa::Lsa;
 pub use mixture::{PartsCompared, PpcaMixture};
 pub use pca::Pca;
 pub use ppca::{Algorithm, Ppca};
 pub use sparse_pca::{PenaltyScale, PerComponent, SparsePca};
+pub use supervised_pca::SupervisedPca;

@@ -1,6 +1,8 @@
 //! What every fitted model can do, whatever method made it.
 
-use super::{PcaModel, PpcaMixtureModel, PpcaModel, SparsePath, Summary, Verification};
+use super::{
+    PcaModel, PpcaMixtureModel, PpcaModel, PreImage, PreImages, SparsePath, Summary, Verification,
+};
 use crate::data::{Dataset, Treatment};
 use crate::error::{Error, Result, Warning};
 use crate::model::parts::Parts;
@@ -61,6 +63,18 @@ pub trait Model: Debug + Send + Sync {
         not_defined("the reconstruction of samples", self.method())
     }
 
+    /// Approximate pre-images with the distance they leave in feature space, where that is what a
+    /// reconstruction is.
+    fn pre_images_f32(&self, _: &Dataset<f32>, _: PreImage) -> Option<Result<PreImages<f32>>> {
+        None
+    }
+
+    /// Approximate pre-images with the distance they leave in feature space, where that is what a
+    /// reconstruction is.
+    fn pre_images_f64(&self, _: &Dataset<f64>, _: PreImage) -> Option<Result<PreImages<f64>>> {
+        None
+    }
+
     /// The model checked against its training samples, with code of its own.
     fn verify_f32(&self, _: &Dataset<f32>) -> Result<Verification> {
         not_defined("a check against data", self.method())
@@ -95,6 +109,7 @@ pub trait Model: Debug + Send + Sync {
     fn as_mixture(&self) -> Option<&PpcaMixtureModel> {
         None
     }
+
     /// The regularisation path behind the model, where one was asked for.
     fn path(&self) -> Option<&SparsePath> {
         None

@@ -76,6 +76,10 @@ impl PcaModel {
         &self.parts
     }
 
+    pub(crate) fn into_parts(self) -> PcaParts {
+        self.parts
+    }
+
     /// The method that made the model: `pca` or `lsa`.
     pub fn method(&self) -> &'static str {
         self.parts.method

@@ -22,6 +22,37 @@ pub enum Route {
     Given,
     /// Expectation maximisation, for data with holes.
     Em,
+    /// Block Krylov iteration on the stored kernel matrix.
+    KernelMatrix,
+    /// Block Krylov iteration on the kernel, recomputed in blocks.
+    KernelBlocks,
+    /// PCA on the Nyström factor of the kernel: approximate.
+    Nystrom,
+    /// PCA on random Fourier features: approximate.
+    RandomFeatures,
+    /// Exact kernel PCA on some of the samples: approximate.
+    Subset,
+    /// Singular vectors of the thin product of data and labels.
+    Labels,
+}
+
+impl Route {
+    /// Every route.
+    pub(crate) const ALL: [Route; 13] = [
+        Route::Covariance,
+        Route::Dual,
+        Route::Svd,
+        Route::Iterative,
+        Route::Randomized,
+        Route::Given,
+        Route::Em,
+        Route::KernelMatrix,
+        Route::KernelBlocks,
+        Route::Nystrom,
+        Route::RandomFeatures,
+        Route::Subset,
+        Route::Labels,
+    ];
 }
 
 impl fmt::Display for Route {
@@ -34,6 +65,12 @@ impl fmt::Display for Route {
             Route::Randomized => "randomized",
             Route::Given => "given matrix",
             Route::Em => "em",
+            Route::KernelMatrix => "kernel matrix",
+            Route::KernelBlocks => "kernel blocks",
+            Route::Nystrom => "nystrom",
+            Route::RandomFeatures => "random features",
+            Route::Subset => "subset",
+            Route::Labels => "labels",
         })
     }
 }
@@ -87,7 +124,7 @@ pub(crate) struct Task<'a> {
 
 impl Task<'_> {
     /// The number of components, as far as it is known before the spectrum.
-    fn likely_k(&self) -> usize {
+    pub fn likely_k(&self) -> usize {
         let limit = self.n.unwrap_or(usize::MAX).min(self.d);
         match self.wish {
             NComponents::Fixed(k) => (*k).min(limit),
@@ -120,8 +157,8 @@ impl Task<'_> {
                 2.0 * n * d * short / 1e10 + 1e-9 * short.powi(3)
             }
             Route::Iterative | Route::Randomized => (12.0 + 0.3 * k) * thin_pass,
-            // A method that iterates states its own cost.
-            Route::Given | Route::Em => eigen(d),
+            // Methods that iterate and kernel methods have plans of their own.
+            _ => eigen(d),
         }
     }
 
@@ -196,7 +233,7 @@ impl Task<'_> {
                 let width = k.saturating_add(extra).min(d.max(k));
                 8 * d * (width + 16) * 8
             }
-            Route::Given | Route::Em => 2 * d * d * 8 + eigen(d),
+            _ => 2 * d * d * 8 + eigen(d),
         };
         // Rules that look at data take a sample of at most a few million entries; eight draws at
         // once hold two copies each.
@@ -295,7 +332,7 @@ pub(crate) fn describe(task: &Task, route: Route, reason: String) -> Plan {
             Solver::Randomized { power_iterations, .. } => power_iterations.saturating_add(4),
             _ => 8,
         },
-        Route::Given | Route::Em => 0,
+        _ => 0,
     };
     Plan { route, reason, passes, peak_memory: task.memory(route) }
 }

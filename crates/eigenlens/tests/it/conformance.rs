@@ -3,7 +3,11 @@
 use crate::support::Random;
 use crate::torture_support::{InBlocks, compressed};
 use eigenlens::model::{Cells, from_parts};
-use eigenlens::{Dataset, Error, ErrorKind, Lsa, Model, Options, Pca, Ppca, Result, SparsePca};
+use eigenlens::{
+    Dataset, Error, ErrorKind, KernelPca, KernelSupervisedPca, KernelSupervisedPcaModel, Lsa,
+    Model, Options, Pca, Ppca, Result, Scalar, SparsePca, SupervisedPca, SupervisedPcaModel,
+    Target,
+};
 use ndarray::{Array2, ArrayView2, Axis, s};
 
 /// A method with a sensible configuration, fitted to data of either type.
@@ -39,7 +43,34 @@ const METHODS: &[Method] = &[
     row!("lsa", |k: usize, options| Lsa::new(k).options(options)),
     row!("ppca", |k: usize, options| Ppca::new(k).options(options)),
     row!("sparse-pca", |k: usize, options| SparsePca::cardinality(k, 3).options(options)),
+    row!("kernel-pca", |k: usize, options| KernelPca::new(k).options(options)),
+    row!("supervised-pca", |k: usize, options| Labelled(SupervisedPca::new(k).options(options))),
+    row!("kernel-supervised-pca", |k: usize, options| {
+        Labelled(KernelSupervisedPca::new(k).options(options))
+    }),
 ];
+
+/// A supervised method with a target that follows from the rows.
+struct Labelled<M>(M);
+
+impl Labelled<SupervisedPca> {
+    fn fit<T: Scalar>(&self, data: &Dataset<T>) -> Result<SupervisedPcaModel> {
+        self.0.fit(data, &target(data)?)
+    }
+}
+
+impl Labelled<KernelSupervisedPca> {
+    fn fit<T: Scalar>(&self, data: &Dataset<T>) -> Result<KernelSupervisedPcaModel> {
+        self.0.fit(data, &target(data)?)
+    }
+}
+
+/// Classes by the size of the first column: the same for a row wherever it stands.
+fn target<T: Scalar>(data: &Dataset<T>) -> Result<Target> {
+    let rows = data.sample_rows()?.map_or_else(Default::default, |(rows, _)| rows);
+    let class = |v: f64| ["a", "b", "c", "d", "e"][((v / 6.0 + 2.5).clamp(0.0, 4.0)) as usize];
+    Ok(Target::classes(rows.column(0).iter().map(|v| class(*v))))
+}
 
 const N: usize = 90;
 const D: usize = 7;

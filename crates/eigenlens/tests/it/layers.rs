@@ -180,7 +180,7 @@ fn the_library_neither_prints_nor_reads_its_surroundings() {
 
 #[test]
 fn unsafe_code_stays_in_its_corner() {
-    nothing(offenders(&["linalg/simd.rs", "linalg/gemm.rs"], |line| {
+    nothing(offenders(&["linalg/simd", "linalg/gemm.rs"], |line| {
         line.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == "unsafe")
     }));
 }
@@ -188,8 +188,9 @@ fn unsafe_code_stays_in_its_corner() {
 #[test]
 fn only_finish_sorts_eigenvalues() {
     // What else is sorted or compared: columns of a sparse row, null values of one component over
-    // draws, weights of features for a table, costs of routes, the largest of a few numbers; in
-    // `sparse`, features by their weights and parts of a search tree by their bounds.
+    // draws, weights of features for a table, costs of routes, the largest of a few numbers,
+    // distances for their median; in `sparse`, features by their weights and parts of a search tree
+    // by their bounds.
     let reviewed = [
         "solve/finish.rs",
         "sparse/",
@@ -199,6 +200,7 @@ fn only_finish_sorts_eigenvalues() {
         "model/summary.rs",
         "solve/plan.rs",
         "methods/fit.rs",
+        "kernel/bandwidth.rs",
     ];
     nothing(offenders(&reviewed, |line| {
         ["sort_by", "sort_unstable", ".sort()", "total_cmp", "sort_floats"]

@@ -4,11 +4,14 @@
 //! container of arrays can hold. Going there and back loses no bit. Coming back, everything is
 //! checked, because a file may come from anywhere.
 
+mod kernel_pca;
+mod kernel_supervised;
 mod mixture;
 mod pca;
 mod ppca;
 mod records;
 mod sparse_pca;
+mod supervised;
 mod treatment;
 mod value;
 mod warnings;
@@ -18,7 +21,10 @@ pub use value::Value;
 pub(crate) use value::Entries;
 
 use crate::error::{Error, Result};
-use crate::model::{Model, PcaModel, PpcaMixtureModel, PpcaModel, SparsePcaModel};
+use crate::model::{
+    KernelPcaModel, KernelSupervisedPcaModel, Model, PcaModel, PpcaMixtureModel, PpcaModel,
+    SparsePcaModel, SupervisedPcaModel,
+};
 use std::collections::BTreeMap;
 
 /// Every method whose models can be stored, and how its models are put together: a new one is a
@@ -30,6 +36,9 @@ const STORED: &[(&str, Load)] = &[
     ("bayesian-pca", load_ppca),
     ("ppca-mixture", load_mixture),
     ("sparse-pca", load_sparse_pca),
+    ("kernel-pca", |parts| Ok(Box::new(KernelPcaModel::from_parts(parts)?))),
+    ("supervised-pca", |parts| Ok(Box::new(SupervisedPcaModel::from_parts(parts)?))),
+    ("kernel-supervised-pca", |parts| Ok(Box::new(KernelSupervisedPcaModel::from_parts(parts)?))),
 ];
 
 type Load = fn(&Parts) -> Result<Box<dyn Model>>;

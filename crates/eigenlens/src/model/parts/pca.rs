@@ -120,7 +120,7 @@ impl PcaModel {
     }
 }
 
-fn components(parts: &Parts) -> Result<Array2<f64>> {
+pub(super) fn components(parts: &Parts) -> Result<Array2<f64>> {
     let components = parts.matrix("components")?;
     let (k, d) = components.dim();
     if k == 0 || k > d {

@@ -101,18 +101,9 @@ pub(super) fn convergence(parts: &Parts) -> Result<Convergence> {
 }
 
 pub(super) fn plan(parts: &Parts) -> Result<Plan> {
-    const ROUTES: [Route; 7] = [
-        Route::Covariance,
-        Route::Dual,
-        Route::Svd,
-        Route::Iterative,
-        Route::Randomized,
-        Route::Given,
-        Route::Em,
-    ];
     let entries = parts.entries().map("plan")?;
     let name = entries.text("route")?;
-    let Some(route) = ROUTES.into_iter().find(|r| r.to_string() == name) else {
+    let Some(route) = Route::ALL.into_iter().find(|r| r.to_string() == name) else {
         return entries.must_be("route", "a route");
     };
     Ok(Plan {

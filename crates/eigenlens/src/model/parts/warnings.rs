@@ -90,6 +90,29 @@ fn to_value(warning: &Warning) -> Value {
             ],
         ),
         Warning::NoiseVanishes { share } => ("noise_vanishes", vec![("share", (*share).into())]),
+        Warning::LabelRank { useful, requested } => {
+            ("label_rank", vec![("useful", (*useful).into()), ("requested", (*requested).into())])
+        }
+        Warning::NoDependence => ("no_dependence", Vec::new()),
+        Warning::IdentifierTarget { classes, samples } => (
+            "identifier_target",
+            vec![("classes", (*classes).into()), ("samples", (*samples).into())],
+        ),
+        Warning::Unlabelled { samples } => ("unlabelled", vec![("samples", (*samples).into())]),
+        Warning::LabelKernelCut { width, share } => {
+            ("label_kernel_cut", vec![("width", (*width).into()), ("share", (*share).into())])
+        }
+        Warning::DegenerateKernel { gamma, value } => {
+            ("degenerate_kernel", vec![("gamma", (*gamma).into()), ("value", (*value).into())])
+        }
+        Warning::IndefiniteKernel { share, smallest, complete } => (
+            "indefinite_kernel",
+            vec![
+                ("share", (*share).into()),
+                ("smallest", (*smallest).into()),
+                ("complete", (*complete).into()),
+            ],
+        ),
         Warning::NotCertified { residual, tolerance } => (
             "not_certified",
             vec![("residual", (*residual).into()), ("tolerance", (*tolerance).into())],
@@ -164,6 +187,27 @@ fn from_entries(entries: &Entries) -> Result<Warning> {
             tolerance: number("tolerance")?,
         },
         "noise_vanishes" => Warning::NoiseVanishes { share: number("share")? },
+        "label_rank" => Warning::LabelRank {
+            useful: entries.count("useful")?,
+            requested: entries.count("requested")?,
+        },
+        "no_dependence" => Warning::NoDependence,
+        "identifier_target" => Warning::IdentifierTarget {
+            classes: entries.count("classes")?,
+            samples: entries.count("samples")?,
+        },
+        "unlabelled" => Warning::Unlabelled { samples: entries.count("samples")? },
+        "label_kernel_cut" => {
+            Warning::LabelKernelCut { width: entries.count("width")?, share: number("share")? }
+        }
+        "degenerate_kernel" => {
+            Warning::DegenerateKernel { gamma: number("gamma")?, value: number("value")? }
+        }
+        "indefinite_kernel" => Warning::IndefiniteKernel {
+            share: number("share")?,
+            smallest: number("smallest")?,
+            complete: entries.flag("complete")?,
+        },
         "not_certified" => {
             Warning::NotCertified { residual: number("residual")?, tolerance: number("tolerance")? }
         }
