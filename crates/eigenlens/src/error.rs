@@ -130,6 +130,42 @@ pub enum Error {
         /// Entry (column, row).
         lower: f64,
     },
+    /// An entry of a distance matrix cannot be a distance.
+    #[error("the distance ({row}, {column}) is {value}, but it must be {expected}")]
+    NotADistance {
+        /// Row, counted from 0.
+        row: usize,
+        /// Column, counted from 0.
+        column: usize,
+        /// The value that came.
+        value: f64,
+        /// What would be accepted.
+        expected: &'static str,
+    },
+    /// More neighbours were asked for than there are other samples.
+    #[error("`n_neighbors` is {requested}, but every sample has only {limit} others")]
+    TooManyNeighbors {
+        /// Neighbours asked for.
+        requested: usize,
+        /// Other samples.
+        limit: usize,
+    },
+    /// The graph of neighbours is not in one piece. Ask for more neighbours, or for bridges.
+    #[error("with {neighborhood} the graph falls into {} parts ({} samples)", sizes.len(), part_sizes(sizes))]
+    Disconnected {
+        /// Samples in every part, largest first.
+        sizes: Vec<usize>,
+        /// Who is a neighbour, in words.
+        neighborhood: String,
+    },
+    /// A new sample has no neighbour among the training samples within the radius.
+    #[error("row {row} has no training sample within {radius}")]
+    Isolated {
+        /// Row, counted from 0.
+        row: usize,
+        /// The radius of the model.
+        radius: f64,
+    },
     /// A matrix that must be positive semi-definite has a clearly negative eigenvalue.
     #[error(
         "{what} is not positive semi-definite: it has the eigenvalue {eigenvalue:e} beside {largest:e}"
@@ -251,6 +287,11 @@ impl Error {
                 set("max_iterations", (iterations * 4).to_string())
             }
             Error::Unsupported { instead, .. } => instead.clone(),
+            Error::TooManyNeighbors { limit, .. } if *limit > 0 => {
+                set("n_neighbors", limit.to_string())
+            }
+            Error::Disconnected { .. } => set("bridges", "true".into()),
+            Error::Isolated { row, .. } => Some(Hint::DropRow(*row)),
             _ => None,
         }
     }
@@ -259,6 +300,7 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::TooManyComponents { .. }
+            | Error::TooManyNeighbors { .. }
             | Error::Parameter { .. }
             | Error::Unsupported { .. }
             | Error::NotDefined { .. }
@@ -429,6 +471,10 @@ fn column_label(column: usize, name: &Option<String>) -> String {
         Some(name) => format!("{column} (`{name}`)"),
         None => column.to_string(),
     }
+}
+
+fn part_sizes(sizes: &[usize]) -> String {
+    list(&sizes.iter().map(usize::to_string).collect::<Vec<_>>())
 }
 
 fn plural(count: usize, one: &str, many: &str) -> String {

@@ -17,12 +17,17 @@
 //! | --- | --- | --- | --- |
 //! | [`Pca`] | the standardised data, or their Gram matrix on the short side | largest | [`PcaModel`] |
 //! | [`Lsa`] | the same, not centred | largest | [`PcaModel`] |
+//! | [`Mds`] | `−½ H D∘D H` of distances | largest | [`EmbeddingModel`] |
+//! | [`Isomap`] | the same of distances along the data | largest | [`EmbeddingModel`] |
+//! | [`LaplacianEigenmaps`] | the graph Laplacian of neighbours | smallest | [`EmbeddingModel`] |
+//! | [`Lle`] | `(I − W)ᵀ(I − W)` of reconstruction weights | smallest | [`EmbeddingModel`] |
 //!
 //! Data come as a [`Dataset`]: dense ([`ndarray`]), sparse ([`Csr`]) or streamed ([`Rows`]). The
 //! library opens no files, prints nothing and draws no unseeded random numbers.
 
 mod data;
 mod error;
+pub mod graph;
 mod linalg;
 mod methods;
 pub mod model;
@@ -36,9 +41,13 @@ pub use data::{
     Csr, Dataset, Missing, Moments, RowReader, Rows, SampleWeights, TermWeighting, TermWeights,
 };
 pub use error::{Error, ErrorKind, Hint, Result, Warning};
-pub use methods::{Lsa, Pca};
+pub use graph::{Metric, Neighborhood, Quality};
+pub use methods::{Isomap, LaplacianEigenmaps, Lle, Lsa, Mds, Pca};
 pub use model::parts::{Parts, Value};
-pub use model::{GramPca, Model, PcaModel, Summary, Verification};
+pub use model::{
+    Affinity, EmbeddingModel, GramPca, Model, NegativePart, Normalization, PcaModel, Scaling,
+    Summary, Verification,
+};
 pub use operator::{Deflated, Operator, SparseSymmetric, SymmetricMatrix};
 pub use scalar::Scalar;
 pub use solve::{Certificate, Plan, Route};
@@ -53,4 +62,12 @@ mod pages {
     struct PcaPage;
     #[doc = include_str!("../../../docs/methods/lsa.md")]
     struct LsaPage;
+    #[doc = include_str!("../../../docs/methods/mds.md")]
+    struct MdsPage;
+    #[doc = include_str!("../../../docs/methods/isomap.md")]
+    struct IsomapPage;
+    #[doc = include_str!("../../../docs/methods/laplacian.md")]
+    struct LaplacianPage;
+    #[doc = include_str!("../../../docs/methods/lle.md")]
+    struct LlePage;
 }

@@ -6,8 +6,8 @@
 mod torture_support;
 
 use eigenlens::{
-    Csr, Dataset, Error, NComponents, Options, Pca, Plan, Route, Rule, SampleWeights, Scalar,
-    Solver,
+    Csr, Dataset, EmbeddingModel, Error, Isomap, LaplacianEigenmaps, Lle, Mds, Metric, NComponents,
+    Options, Pca, Plan, Route, Rule, SampleWeights, Scalar, Solver,
 };
 use ndarray::Array2;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -85,6 +85,15 @@ fn peak<T: Scalar>(pca: &Pca, data: &Dataset<T>) -> (usize, Plan) {
     (alone.max(with_scores.saturating_sub(returned)), model.plan().clone())
 }
 
+/// Bytes at the peak of an embedding, less the coordinates that the model keeps and returns.
+fn embedding_peak(fit: impl Fn() -> EmbeddingModel) -> (usize, Plan) {
+    let before = NOW.load(SeqCst);
+    PEAK.store(before, SeqCst);
+    let model = fit();
+    let peak = PEAK.load(SeqCst) - before;
+    (peak.saturating_sub(8 * model.coordinates().len()), model.plan().clone())
+}
+
 struct Report {
     lines: Vec<String>,
     wrong: usize,
@@ -96,6 +105,10 @@ impl Report {
         let threads = 8;
         let options = Options { threads: Some(threads), ..Options::default() };
         let (measured, plan) = peak(&pca.clone().options(options), data);
+        self.compare(what, threads, measured, plan);
+    }
+
+    fn compare(&mut self, what: &str, threads: usize, measured: usize, plan: Plan) {
         let planned = plan.peak_memory as usize;
         let kept = measured <= planned;
         // Small plans carry a few megabytes of slack; all of them leave room for 32 threads with
@@ -196,6 +209,24 @@ fn plans_are_kept() {
         for solver in [Solver::Auto, Solver::Iterative] {
             report.check("sparse 200 × 30k 1 %", by(10, solver), &Dataset::sparse(&x));
         }
+    }
+    for (n, d) in [(1500, 3), (1200, 40)] {
+        let x = normals(n, d);
+        let data = Dataset::from(&x);
+        let options = || Options { threads: Some(8), ..Options::default() };
+        let mut check = |what: &str, fit: &dyn Fn() -> EmbeddingModel| {
+            let (measured, plan) = embedding_peak(fit);
+            report.compare(&format!("{n} × {d} {what}"), 8, measured, plan);
+        };
+        let isomap = Isomap::new(2).neighbors(12).bridges(true).options(options());
+        check("isomap", &|| isomap.fit(&data).unwrap());
+        check("landmarks", &|| isomap.clone().landmarks(300).fit(&data).unwrap());
+        let l1 = Mds::new(2).metric(Metric::Manhattan).options(options());
+        check("mds", &|| l1.fit(&data).unwrap());
+        let laplacian = LaplacianEigenmaps::new(2).bridges(true).options(options());
+        check("laplacian", &|| laplacian.fit(&data).unwrap());
+        let lle = Lle::new(2).bridges(true).options(options());
+        check("lle", &|| lle.fit(&data).unwrap());
     }
     println!("{}", report.lines.join("\n"));
     budgets();

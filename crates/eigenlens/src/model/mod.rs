@@ -2,6 +2,7 @@
 
 pub mod diagnostics;
 mod ellipse;
+mod embedding;
 mod fitted;
 pub mod gaussian;
 mod gram;
@@ -16,6 +17,7 @@ pub mod supplementary;
 mod verify;
 
 pub use ellipse::{Ellipse, normal_ellipse};
+pub use embedding::{Affinity, EmbeddingModel, NegativePart, Normalization, Scaling};
 pub use fitted::{Linear, Model};
 pub use gram::GramPca;
 pub use parts::from_parts;
@@ -23,5 +25,9 @@ pub use pca::{ModelSpectrum, PcaModel};
 pub use summary::{Cells, ScreeHeights, Summary, SummaryColumn, number, percent};
 pub use verify::Verification;
 
+pub(crate) use embedding::{
+    DistanceMap, Distances, EmbeddingMap, EmbeddingParts, LaplacianMap, LleMap, pick_columns,
+    reconstruction_weights,
+};
 pub(crate) use linear_map::LinearMap;
 pub(crate) use pca::{PcaParts, factors};

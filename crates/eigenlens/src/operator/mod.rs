@@ -1,5 +1,6 @@
 //! Symmetric operators: what the solvers see of a problem.
 
+mod centered;
 mod deflated;
 mod feature_gram;
 mod matrix;
@@ -9,6 +10,7 @@ pub use deflated::Deflated;
 pub use matrix::SymmetricMatrix;
 pub use sparse_symmetric::SparseSymmetric;
 
+pub(crate) use centered::Centered;
 pub(crate) use feature_gram::FeatureGram;
 
 use crate::error::Result;

@@ -20,6 +20,8 @@ pub enum Route {
     Randomized,
     /// Eigenvectors of a matrix that was given.
     Given,
+    /// Eigenvectors at the small end of a sparse matrix, by shift and invert.
+    ShiftInvert,
 }
 
 impl fmt::Display for Route {
@@ -31,6 +33,7 @@ impl fmt::Display for Route {
             Route::Iterative => "iterative",
             Route::Randomized => "randomized",
             Route::Given => "given matrix",
+            Route::ShiftInvert => "shift-and-invert",
         })
     }
 }
@@ -117,7 +120,7 @@ impl Task<'_> {
                 2.0 * n * d * short / 1e10 + 1e-9 * short.powi(3)
             }
             Route::Iterative | Route::Randomized => (12.0 + 0.3 * k) * thin_pass,
-            Route::Given => eigen(d),
+            Route::Given | Route::ShiftInvert => eigen(d),
         }
     }
 
@@ -192,7 +195,7 @@ impl Task<'_> {
                 let width = k.saturating_add(extra).min(d.max(k));
                 8 * d * (width + 16) * 8
             }
-            Route::Given => 2 * d * d * 8 + eigen(d),
+            Route::Given | Route::ShiftInvert => 2 * d * d * 8 + eigen(d),
         };
         // Rules that look at data take a sample of at most a few million entries; eight draws at
         // once hold two copies each.
@@ -291,7 +294,7 @@ pub(crate) fn describe(task: &Task, route: Route, reason: String) -> Plan {
             Solver::Randomized { power_iterations, .. } => power_iterations.saturating_add(4),
             _ => 8,
         },
-        Route::Given => 0,
+        Route::Given | Route::ShiftInvert => 0,
     };
     Plan { route, reason, passes, peak_memory: task.memory(route) }
 }

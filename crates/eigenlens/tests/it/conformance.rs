@@ -3,7 +3,10 @@
 use crate::support::Random;
 use crate::torture_support::{InBlocks, compressed};
 use eigenlens::model::{Cells, from_parts};
-use eigenlens::{Dataset, Error, ErrorKind, Lsa, Model, Options, Pca, Result};
+use eigenlens::{
+    Dataset, Error, ErrorKind, Isomap, LaplacianEigenmaps, Lle, Lsa, Mds, Model, Options, Pca,
+    Result,
+};
 use ndarray::{Array2, ArrayView2, Axis, s};
 
 /// A method with a sensible configuration, fitted to data of either type.
@@ -37,6 +40,23 @@ macro_rules! row {
 const METHODS: &[Method] = &[
     row!("pca", |k: usize, options| Pca::new(k).options(options)),
     row!("lsa", |k: usize, options| Lsa::new(k).options(options)),
+    row!("mds", |k: usize, options| Mds::new(k).options(options)),
+    Method {
+        order: 1e-7,
+        ..row!("isomap", |k: usize, options| Isomap::new(k).bridges(true).options(options))
+    },
+    Method {
+        order: 1e-6,
+        single: 1e-3,
+        ..row!("laplacian", |k: usize, options| {
+            LaplacianEigenmaps::new(k).bridges(true).options(options)
+        })
+    },
+    Method {
+        order: 1e-6,
+        single: 1e-3,
+        ..row!("lle", |k: usize, options| Lle::new(k).bridges(true).options(options))
+    },
 ];
 
 const N: usize = 90;

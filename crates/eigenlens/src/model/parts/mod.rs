@@ -4,6 +4,8 @@
 //! container of arrays can hold. Going there and back loses no bit. Coming back, everything is
 //! checked, because a file may come from anywhere.
 
+mod embedding;
+mod embedding_map;
 mod pca;
 mod records;
 mod value;
@@ -14,17 +16,28 @@ pub use value::Value;
 pub(crate) use value::Entries;
 
 use crate::error::{Error, Result};
-use crate::model::{Model, PcaModel};
+use crate::model::{EmbeddingModel, Model, PcaModel};
 use std::collections::BTreeMap;
 
 /// Every method whose models can be stored, and how its models are put together: a new one is a
 /// row here.
-const STORED: &[(&str, Load)] = &[("pca", load_pca), ("lsa", load_pca)];
+const STORED: &[(&str, Load)] = &[
+    ("pca", load_pca),
+    ("lsa", load_pca),
+    ("mds", load_embedding),
+    ("isomap", load_embedding),
+    ("laplacian", load_embedding),
+    ("lle", load_embedding),
+];
 
 type Load = fn(&Parts) -> Result<Box<dyn Model>>;
 
 fn load_pca(parts: &Parts) -> Result<Box<dyn Model>> {
     Ok(Box::new(PcaModel::from_parts(parts)?))
+}
+
+fn load_embedding(parts: &Parts) -> Result<Box<dyn Model>> {
+    Ok(Box::new(EmbeddingModel::from_parts(parts)?))
 }
 
 /// Puts a model of any method together from its parts, which may come from anywhere: everything is

@@ -209,7 +209,7 @@ fn spectrum(parts: &Parts) -> Result<Option<Vec<f64>>> {
     }
 }
 
-fn feature_names(parts: &Parts, d: usize) -> Result<Vec<String>> {
+pub(super) fn feature_names(parts: &Parts, d: usize) -> Result<Vec<String>> {
     let names = parts.entries().texts("feature_names")?;
     if names.len() != d {
         let reason = format!("holds {} names, but there are {d} features", names.len());
@@ -218,7 +218,7 @@ fn feature_names(parts: &Parts, d: usize) -> Result<Vec<String>> {
     Ok(names)
 }
 
-fn not_negative(parts: &Parts, name: &str, length: usize) -> Result<Vec<f64>> {
+pub(super) fn not_negative(parts: &Parts, name: &str, length: usize) -> Result<Vec<f64>> {
     let values = parts.vector(name, length)?;
     match values.iter().position(|v| *v < 0.0) {
         Some(at) => wrong(name, format!("is {} at position {at}, but at least 0", values[at])),

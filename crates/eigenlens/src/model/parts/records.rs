@@ -86,13 +86,14 @@ pub(super) fn convergence(parts: &Parts) -> Result<Convergence> {
 }
 
 pub(super) fn plan(parts: &Parts) -> Result<Plan> {
-    const ROUTES: [Route; 6] = [
+    const ROUTES: [Route; 7] = [
         Route::Covariance,
         Route::Dual,
         Route::Svd,
         Route::Iterative,
         Route::Randomized,
         Route::Given,
+        Route::ShiftInvert,
     ];
     let entries = parts.entries().map("plan")?;
     let name = entries.text("route")?;
@@ -136,6 +137,7 @@ fn evidence(of: Evidence) -> Value {
             Value::map([("kind", Value::from("probes")), ("failure", failure.into())])
         }
         Evidence::Matrix => Value::map([("kind", Value::from("matrix"))]),
+        Evidence::Operator => Value::map([("kind", Value::from("operator"))]),
     }
 }
 
@@ -144,7 +146,8 @@ fn read_evidence(entries: &Entries) -> Result<Evidence> {
         "data" => Ok(Evidence::Data),
         "probes" => Ok(Evidence::Probes { failure: entries.number("failure")? }),
         "matrix" => Ok(Evidence::Matrix),
-        _ => entries.must_be("kind", "data, probes or matrix"),
+        "operator" => Ok(Evidence::Operator),
+        _ => entries.must_be("kind", "data, probes, matrix or operator"),
     }
 }
 
