@@ -48,9 +48,15 @@ macro_rules! methods {
     };
 }
 
+mod neighborhood;
+
 methods! {
     Pca in pca,
     Lsa in lsa,
+    Mds in mds,
+    Isomap in isomap,
+    Laplacian in laplacian,
+    Lle in lle,
 }
 
 /// What is told of a method.

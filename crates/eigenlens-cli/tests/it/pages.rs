@@ -51,3 +51,10 @@ fn the_readme_works() {
 fn the_page_of_the_command_line_works() {
     run_all("docs/cli.md");
 }
+
+#[test]
+fn the_pages_of_the_embeddings_work() {
+    for method in ["mds", "isomap", "laplacian", "lle"] {
+        run_all(&format!("docs/methods/{method}.md"));
+    }
+}
