@@ -1,6 +1,7 @@
 //! Makes the benchmark's data and runs eigenlens on them; `peers.py` compares it with others.
 
 mod cases;
+mod embed;
 mod generate;
 mod memory;
 mod npy;
@@ -18,6 +19,8 @@ commands:
   cases               the cases, one line of JSON each
   generate CASE DIR   write the data of a case into DIR, unless they are there
   run CASE DIR        fit and score the data in DIR, print one line of JSON
+  embed METHOD COLUMNS NEIGHBORS K DIR
+                      embed DIR/data.npy, print one line of JSON
 ";
 
 fn main() -> ExitCode {
@@ -37,6 +40,9 @@ fn main() -> ExitCode {
         ["run", case, directory] => {
             find(case).and_then(|case| run(case, quick, Path::new(directory)))
         }
+        ["embed", method, columns, neighbors, k, directory] => {
+            embed(method, [columns, neighbors, k], Path::new(directory))
+        }
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(64);
@@ -53,6 +59,11 @@ fn main() -> ExitCode {
 
 fn find(name: &str) -> Result<&'static Case, Box<dyn Error>> {
     Case::find(name).ok_or_else(|| format!("`{name}` is not a case").into())
+}
+
+fn embed(method: &str, numbers: [&str; 3], directory: &Path) -> Result<(), Box<dyn Error>> {
+    let [columns, neighbors, k] = numbers.map(str::parse::<usize>);
+    embed::run(method, columns?, neighbors?, k?, directory)
 }
 
 /// One measured run; the components go to `DIR/components-eigenlens.npy`.

@@ -13,6 +13,8 @@ commands:
                  index); options: --case NAME, --only PROGRAM, --runs N, --slow SECONDS, --quick
   bench files    whole jobs on files, from table to scores, beside polars, pandas and scikit-learn;
                  options: --runs N, --quick
+  bench embeddings   MDS, Isomap, Laplacian eigenmaps and LLE beside scikit-learn: time, memory,
+                 accuracy; options: --case NAME, --runs N, --quick
 ";
 
 fn main() -> ExitCode {
@@ -22,6 +24,7 @@ fn main() -> ExitCode {
         ["test"] => test(),
         ["bench", "peers", options @ ..] => bench("eigenlens-bench", "peers.py", options),
         ["bench", "files", options @ ..] => bench("eigenlens", "files.py", options),
+        ["bench", "embeddings", options @ ..] => bench("eigenlens-bench", "embeddings.py", options),
         [] | ["help" | "-h" | "--help"] => {
             print!("{USAGE}");
             Ok(())
