@@ -111,7 +111,7 @@ fn failures_have_words_codes_and_hints() {
     sandbox.ok(&["fit", "isomap", "iris.csv", "--neighbors", "60", "-o", "m.safetensors"]);
     let cases: [(&[&str], i32, &[&str]); 11] = [
         (
-            &["fit", "isomap", "iris.csv", "--neighbors", "25"],
+            &["fit", "isomap", "iris.csv", "--neighbors", "10"],
             65,
             &["falls into 2 parts (100, 50 samples)", "hint: use `--bridges`"],
         ),
