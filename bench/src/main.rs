@@ -4,8 +4,10 @@ mod cases;
 mod embed;
 mod generate;
 mod memory;
+mod missing;
 mod npy;
 mod ours;
+mod sparse;
 
 use cases::{CASES, Case};
 use std::error::Error;
@@ -19,6 +21,9 @@ commands:
   cases               the cases, one line of JSON each
   generate CASE DIR   write the data of a case into DIR, unless they are there
   run CASE DIR        fit and score the data in DIR, print one line of JSON
+  missing DIR [PEER]  probabilistic PCA and missing values: tables of times
+  sparse-pca FORMULATION DATA ROWS COLUMNS COUNTS OUTPUT
+                      sparse PCA of DATA (.npy), print one line of JSON
   embed METHOD COLUMNS NEIGHBORS K DIR
                       embed DIR/data.npy, print one line of JSON
 ";
@@ -39,6 +44,11 @@ fn main() -> ExitCode {
         }
         ["run", case, directory] => {
             find(case).and_then(|case| run(case, quick, Path::new(directory)))
+        }
+        ["missing", directory] => missing::run(None, quick, Path::new(directory)),
+        ["missing", directory, peer] => missing::run(Some(peer), quick, Path::new(directory)),
+        ["sparse-pca", formulation, data, rows, columns, counts, output] => {
+            sparse_pca(formulation, data, [rows, columns], counts, output)
         }
         ["embed", method, columns, neighbors, k, directory] => {
             embed(method, [columns, neighbors, k], Path::new(directory))
@@ -64,6 +74,18 @@ fn find(name: &str) -> Result<&'static Case, Box<dyn Error>> {
 fn embed(method: &str, numbers: [&str; 3], directory: &Path) -> Result<(), Box<dyn Error>> {
     let [columns, neighbors, k] = numbers.map(str::parse::<usize>);
     embed::run(method, columns?, neighbors?, k?, directory)
+}
+
+fn sparse_pca(
+    formulation: &str,
+    data: &str,
+    shape: [&str; 2],
+    counts: &str,
+    output: &str,
+) -> Result<(), Box<dyn Error>> {
+    let shape = (shape[0].parse()?, shape[1].parse()?);
+    let counts = counts.split(',').map(str::parse).collect::<Result<Vec<usize>, _>>()?;
+    sparse::run(formulation, Path::new(data), shape, &counts, Path::new(output))
 }
 
 /// One measured run; the components go to `DIR/components-eigenlens.npy`.

@@ -13,7 +13,11 @@ commands:
                  index); options: --case NAME, --only PROGRAM, --runs N, --slow SECONDS, --quick
   bench files    whole jobs on files, from table to scores, beside polars, pandas and scikit-learn;
                  options: --runs N, --quick
-  bench embeddings   MDS, Isomap, Laplacian eigenmaps and LLE beside scikit-learn: time, memory,
+  bench missing  probabilistic PCA and missing values beside the `ppca` crate (needs the registry of
+                 crates); option: --quick
+  bench sparse   sparse PCA beside scikit-learn's: time, memory, adjusted variance;
+                 options: --case NAME, --runs N, --quick
+  bench embeddings   MDS, Isomap, Laplacian eigenmaps and LLE beside scikit-learn's: time, memory,
                  accuracy; options: --case NAME, --runs N, --quick
 ";
 
@@ -24,6 +28,8 @@ fn main() -> ExitCode {
         ["test"] => test(),
         ["bench", "peers", options @ ..] => bench("eigenlens-bench", "peers.py", options),
         ["bench", "files", options @ ..] => bench("eigenlens", "files.py", options),
+        ["bench", "missing", options @ ..] => bench_missing(options),
+        ["bench", "sparse", options @ ..] => bench("eigenlens-bench", "sparse.py", options),
         ["bench", "embeddings", options @ ..] => bench("eigenlens-bench", "embeddings.py", options),
         [] | ["help" | "-h" | "--help"] => {
             print!("{USAGE}");
@@ -83,6 +89,31 @@ fn bench(program: &str, script: &str, options: &[&str]) -> Result<(), String> {
             .arg(release.join(format!("{program}{}", env::consts::EXE_SUFFIX)))
             .arg("--output")
             .arg(target.join("bench"))
+            .args(options),
+    )
+}
+
+/// Builds our side and the peer, which is a package of its own, and runs them in turn.
+fn bench_missing(options: &[&str]) -> Result<(), String> {
+    let release = release_directory()?;
+    let target = release.parent().unwrap_or(&release);
+    let (ours, peer) = ("eigenlens-bench", "ppca-peer");
+    step(&format!("build {ours}"), cargo().args(["build", "--release", "--bin", ours]))?;
+    let beside = target.join("bench-peer");
+    step(
+        &format!("build {peer}"),
+        cargo()
+            .args(["build", "--release", "--manifest-path"])
+            .arg(root().join("bench/ppca-peer/Cargo.toml"))
+            .arg("--target-dir")
+            .arg(&beside),
+    )?;
+    step(
+        "eigenlens and its peer",
+        Command::new(release.join(format!("{ours}{}", env::consts::EXE_SUFFIX)))
+            .arg("missing")
+            .arg(target.join("bench"))
+            .arg(beside.join("release").join(format!("{peer}{}", env::consts::EXE_SUFFIX)))
             .args(options),
     )
 }

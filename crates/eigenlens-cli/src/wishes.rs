@@ -1,6 +1,6 @@
 //! Words of the command line that stand for values of the library.
 
-use eigenlens::{NComponents, Rule, Solver};
+use eigenlens::{Missing, NComponents, Rule, Solver};
 use std::fmt;
 use std::str::FromStr;
 
@@ -84,6 +84,14 @@ pub fn parse_solver(text: &str) -> Result<Solver, String> {
         "iterative" => Solver::Iterative,
         "randomized" => Solver::Randomized { oversampling: 10, power_iterations: 4 },
         _ => return Err("there are auto, covariance, dual, svd, iterative, randomized".into()),
+    })
+}
+
+/// A policy for missing values.
+pub fn parse_missing(text: &str) -> Result<Missing, String> {
+    Missing::from_name(text).ok_or_else(|| {
+        let names: Vec<&str> = Missing::ALL.iter().map(|policy| policy.name()).collect();
+        format!("there are {}", names.join(", "))
     })
 }
 

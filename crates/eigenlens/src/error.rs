@@ -24,7 +24,8 @@ pub enum Error {
     #[error("the data have no columns")]
     NoColumns,
     /// An entry is missing (NaN) and the policy is to refuse. Drop the row or the column, or choose
-    /// another [`Missing`](crate::Missing) policy.
+    /// another [`Missing`](crate::Missing) policy; [`Dataset::holes`](crate::Dataset::holes) says where they
+    /// all are.
     #[error("row {row}, column {} is missing (NaN)", column_label(*column, name))]
     MissingValue {
         /// Row, counted from 0.
@@ -33,6 +34,38 @@ pub enum Error {
         column: usize,
         /// The column's name, when the data have names.
         name: Option<String>,
+    },
+    /// Too many entries are missing. Allow it with
+    /// [`Dataset::with_most_missing`](crate::Dataset::with_most_missing), if that is meant.
+    #[error(
+        "{:.1} % of the entries are missing ({missing} of them), but at most {:.1} % are worked with",
+        100.0 * rate,
+        100.0 * limit
+    )]
+    TooManyHoles {
+        /// Share of the entries that is missing.
+        rate: f64,
+        /// The share allowed.
+        limit: f64,
+        /// Entries that are missing.
+        missing: usize,
+    },
+    /// A column has no value at all, so nothing can be known about it. Leave it out.
+    #[error("column {name} has no value at all")]
+    EmptyColumn {
+        /// Column, counted from 0.
+        column: usize,
+        /// Its name, or its number in words.
+        name: String,
+    },
+    /// Hardly a row or a column is without holes, so that leaving them out leaves nothing. Choose
+    /// another [`Missing`](crate::Missing) policy.
+    #[error("`{policy}` leaves {left}, because the others have holes")]
+    NothingLeft {
+        /// The policy.
+        policy: &'static str,
+        /// Rows or columns left.
+        left: usize,
     },
     /// An entry is infinite. Mend or drop it: an infinite value has no variance.
     #[error("row {row}, column {} is {value}", column_label(*column, name))]
@@ -57,6 +90,16 @@ pub enum Error {
         limit: usize,
         /// Samples in the data.
         samples: usize,
+        /// Features in the data.
+        features: usize,
+    },
+    /// More non-zeros were asked for than there are features. Ask for at most `features`.
+    #[error("`{name}` is {requested}, but there are only {features} features")]
+    TooManyNonZeros {
+        /// The option's name.
+        name: &'static str,
+        /// Non-zeros asked for.
+        requested: usize,
         /// Features in the data.
         features: usize,
     },
@@ -279,8 +322,14 @@ impl Error {
             Error::TooManyComponents { limit, .. } if *limit > 0 => {
                 set("n_components", limit.to_string())
             }
+            Error::TooManyNonZeros { name, features, .. } => set(name, features.to_string()),
             Error::MissingValue { row, .. } => Some(Hint::DropRow(*row)),
             Error::Infinite { row, .. } => Some(Hint::DropRow(*row)),
+            Error::NothingLeft { .. } => set("missing", "em".into()),
+            Error::TooManyHoles { rate, .. } => {
+                set("most_missing", format!("{:.3}", (1000.0 * rate).ceil() / 1000.0))
+            }
+            Error::EmptyColumn { column, .. } => Some(Hint::DropColumn(*column)),
             Error::WeightSum { .. } => set("weights", "relative".into()),
             Error::Memory { needed, .. } => set("memory", needed.to_string()),
             Error::NotConverged { iterations, .. } => {
@@ -301,9 +350,11 @@ impl Error {
         match self {
             Error::TooManyComponents { .. }
             | Error::TooManyNeighbors { .. }
+            | Error::TooManyNonZeros { .. }
             | Error::Parameter { .. }
             | Error::Unsupported { .. }
             | Error::NotDefined { .. }
+            | Error::NothingLeft { .. }
             | Error::WeightSum { .. } => ErrorKind::Usage,
             Error::Memory { .. } => ErrorKind::Memory,
             Error::NotConverged { .. } | Error::Internal(_) => ErrorKind::Computation,
@@ -383,6 +434,53 @@ pub enum Warning {
         /// The rule.
         rule: &'static str,
     },
+    /// Samples with nothing observed: they say nothing, and their scores are those of the mean.
+    EmptyRows {
+        /// How many there are.
+        count: usize,
+        /// The first few of them, counted from 0.
+        rows: Vec<usize>,
+    },
+    /// Expectation maximisation stopped before its steps became small enough.
+    EmNotConverged {
+        /// Iterations made.
+        iterations: usize,
+        /// Relative change of the parameters in the last one.
+        change: f64,
+        /// Change wanted.
+        tolerance: f64,
+    },
+    /// The components explain the observed entries to rounding: the noise variance was held at a
+    /// small share of the variance, and the likelihood has no bound.
+    NoiseVanishes {
+        /// The noise variance, relative to the mean variance of a feature.
+        share: f64,
+    },
+    /// Penalties left nothing of these components: lower them.
+    ZeroComponents {
+        /// Components, counted from 0.
+        components: Vec<usize>,
+    },
+    /// The exact search stopped before its proof was complete: the best found, with its proven gap.
+    OptimalityGap {
+        /// Component, counted from 0.
+        component: usize,
+        /// The gap, relative to the proven upper bound.
+        gap: f64,
+        /// What stopped it.
+        limit: &'static str,
+    },
+    /// An iteration stopped at its limit before it came to rest.
+    Unsettled {
+        /// The iteration.
+        what: &'static str,
+        /// Iterations made.
+        iterations: usize,
+        /// The last change.
+        change: f64,
+        /// The change at which it would have ended.
+        tolerance: f64,
+    },
     /// The certificate does not meet the tolerance asked for.
     NotCertified {
         /// Largest relative residual.
@@ -442,6 +540,43 @@ impl fmt::Display for Warning {
             Warning::RuleFindsNone { rule } => {
                 write!(f, "the rule `{rule}` finds no component above the noise; one is kept")
             }
+            Warning::EmptyRows { count, rows } => {
+                let names: Vec<String> = rows.iter().map(ToString::to_string).collect();
+                write!(
+                    f,
+                    "{} nothing observed and get the prior: row {}{}",
+                    plural(*count, "sample has", "samples have"),
+                    list(&names),
+                    if rows.len() < *count && rows.len() <= 8 { ", …" } else { "" }
+                )
+            }
+            Warning::EmNotConverged { iterations, change, tolerance } => write!(
+                f,
+                "expectation maximisation still changed by {change:.1e} after {iterations} iterations, the tolerance is {tolerance:.1e}"
+            ),
+            Warning::NoiseVanishes { share } => write!(
+                f,
+                "the components explain every observed entry; the noise variance is held at {share:.0e} of the variance"
+            ),
+            Warning::ZeroComponents { components } => {
+                let names: Vec<String> = components.iter().map(|j| (j + 1).to_string()).collect();
+                write!(
+                    f,
+                    "the penalty leaves nothing of {} {}; lower it",
+                    if names.len() == 1 { "component" } else { "components" },
+                    list(&names)
+                )
+            }
+            Warning::OptimalityGap { component, gap, limit } => write!(
+                f,
+                "component {} is the best found when the {limit} limit was reached: none has more than {:.2} % more variance",
+                component + 1,
+                100.0 * gap / (1.0 - gap)
+            ),
+            Warning::Unsettled { what, iterations, change, tolerance } => write!(
+                f,
+                "{what} stopped after {iterations} iterations: the last one moved an entry by {change:.1e}, the tolerance is {tolerance:.1e}"
+            ),
             Warning::NotCertified { residual, tolerance } => write!(
                 f,
                 "the certificate shows a relative residual of {residual:.1e}, the tolerance is {tolerance:.1e}"

@@ -17,6 +17,10 @@
 //! | --- | --- | --- | --- |
 //! | [`Pca`] | the standardised data, or their Gram matrix on the short side | largest | [`PcaModel`] |
 //! | [`Lsa`] | the same, not centred | largest | [`PcaModel`] |
+//! | [`Ppca`] | the same, with σ² from the trace; expectation maximisation for data with holes | largest | [`PpcaModel`] |
+//! | [`BayesianPca`] | the same with a prior that switches directions off | largest | [`PpcaModel`] |
+//! | [`PpcaMixture`] | several of them, by expectation maximisation | largest | [`PpcaMixtureModel`] |
+//! | [`SparsePca`] | the covariance, with a search of its own | largest | [`SparsePcaModel`] |
 //! | [`Mds`] | `−½ H D∘D H` of distances | largest | [`EmbeddingModel`] |
 //! | [`Isomap`] | the same of distances along the data | largest | [`EmbeddingModel`] |
 //! | [`LaplacianEigenmaps`] | the graph Laplacian of neighbours | smallest | [`EmbeddingModel`] |
@@ -30,27 +34,36 @@ mod error;
 pub mod graph;
 mod linalg;
 mod methods;
+mod missing;
 pub mod model;
 mod operator;
 mod scalar;
 pub mod select;
 pub mod solve;
+mod sparse;
 mod wishes;
 
 pub use data::{
-    Csr, Dataset, Missing, Moments, RowReader, Rows, SampleWeights, TermWeighting, TermWeights,
+    Csr, Dataset, Holes, Missing, Moments, Resolved, RowReader, Rows, SampleWeights, TermWeighting,
+    TermWeights, Treatment,
 };
 pub use error::{Error, ErrorKind, Hint, Result, Warning};
 pub use graph::{Metric, Neighborhood, Quality};
-pub use methods::{Isomap, LaplacianEigenmaps, Lle, Lsa, Mds, Pca};
+pub use methods::{
+    Algorithm, BayesianPca, Isomap, LaplacianEigenmaps, Lle, Lsa, Mds, PartsCompared, Pca,
+    PenaltyScale, PerComponent, Ppca, PpcaMixture, SparsePca,
+};
+pub use missing::Progress;
 pub use model::parts::{Parts, Value};
 pub use model::{
-    Affinity, EmbeddingModel, GramPca, Model, NegativePart, Normalization, PcaModel, Scaling,
+    Affinity, EmbeddingModel, GramPca, Model, NegativePart, Normalization, Optimality, PathPoint,
+    PcaModel, PpcaMixtureModel, PpcaModel, Projection, Scaling, SparsePath, SparsePcaModel,
     Summary, Verification,
 };
 pub use operator::{Deflated, Operator, SparseSymmetric, SymmetricMatrix};
 pub use scalar::Scalar;
 pub use solve::{Certificate, Plan, Route};
+pub use sparse::{Deflation, ProofLimits, Ridge, StoppedBy};
 pub use wishes::{NComponents, Options, Rule, Solver};
 
 /// The commands and examples of the written pages, run as tests.
@@ -62,6 +75,14 @@ mod pages {
     struct PcaPage;
     #[doc = include_str!("../../../docs/methods/lsa.md")]
     struct LsaPage;
+    #[doc = include_str!("../../../docs/methods/ppca.md")]
+    struct PpcaPage;
+    #[doc = include_str!("../../../docs/methods/bayesian-pca.md")]
+    struct BayesianPcaPage;
+    #[doc = include_str!("../../../docs/methods/ppca-mixture.md")]
+    struct PpcaMixturePage;
+    #[doc = include_str!("../../../docs/methods/sparse-pca.md")]
+    struct SparsePcaPage;
     #[doc = include_str!("../../../docs/methods/mds.md")]
     struct MdsPage;
     #[doc = include_str!("../../../docs/methods/isomap.md")]

@@ -39,7 +39,38 @@ pub trait Scalar:
     fn to_f64(self) -> f64;
     /// Rounds to this type.
     fn from_f64(value: f64) -> Self;
+
+    /// Hands what is made of this type to the function for it.
+    ///
+    /// Generic functions are compiled in the crate that calls them, with everything they call. A
+    /// public one that only chooses between two functions of one type each leaves the work, and the
+    /// time to compile it, in this crate.
+    #[doc(hidden)]
+    fn choose<In: Typed, Out: Typed>(
+        given: In::Of<Self>,
+        single: impl FnOnce(In::Of<f32>) -> Out::Of<f32>,
+        double: impl FnOnce(In::Of<f64>) -> Out::Of<f64>,
+    ) -> Out::Of<Self>;
 }
+
+/// A type with an element type: `Of<f32>` and `Of<f64>`.
+#[doc(hidden)]
+pub trait Typed {
+    /// The type for these elements.
+    type Of<T: Scalar>;
+}
+
+/// Declares a [`Typed`]: `typed!(Matrix, T => Array2<T>)`.
+macro_rules! typed {
+    ($name:ident, $t:ident => $of:ty) => {
+        pub(crate) struct $name;
+
+        impl $crate::scalar::Typed for $name {
+            type Of<$t: $crate::scalar::Scalar> = $of;
+        }
+    };
+}
+pub(crate) use typed;
 
 impl Scalar for f64 {
     const EPSILON: f64 = f64::EPSILON;
@@ -55,6 +86,14 @@ impl Scalar for f64 {
     #[inline(always)]
     fn from_f64(value: f64) -> f64 {
         value
+    }
+
+    fn choose<In: Typed, Out: Typed>(
+        given: In::Of<f64>,
+        _: impl FnOnce(In::Of<f32>) -> Out::Of<f32>,
+        double: impl FnOnce(In::Of<f64>) -> Out::Of<f64>,
+    ) -> Out::Of<f64> {
+        double(given)
     }
 }
 
@@ -72,5 +111,13 @@ impl Scalar for f32 {
     #[inline(always)]
     fn from_f64(value: f64) -> f32 {
         value as f32
+    }
+
+    fn choose<In: Typed, Out: Typed>(
+        given: In::Of<f32>,
+        single: impl FnOnce(In::Of<f32>) -> Out::Of<f32>,
+        _: impl FnOnce(In::Of<f64>) -> Out::Of<f64>,
+    ) -> Out::Of<f32> {
+        single(given)
     }
 }

@@ -6,8 +6,8 @@
 mod torture_support;
 
 use eigenlens::{
-    Csr, Dataset, EmbeddingModel, Error, Isomap, LaplacianEigenmaps, Lle, Mds, Metric, NComponents,
-    Options, Pca, Plan, Route, Rule, SampleWeights, Scalar, Solver,
+    Csr, Dataset, EmbeddingModel, Error, Isomap, LaplacianEigenmaps, Lle, Mds, Metric, Missing,
+    NComponents, Options, Pca, Plan, Ridge, Route, Rule, SampleWeights, Scalar, Solver, SparsePca,
 };
 use ndarray::Array2;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -156,6 +156,18 @@ fn plans_are_kept() {
         report.check("2000 × 12 held out", rule(Rule::CrossValidation), &Dataset::from(part));
     }
     {
+        let mut random = Random::new(7);
+        let holes = normals(20_000, 50).mapv(|v| if random.below(5) == 0 { f64::NAN } else { v });
+        let data = Dataset::from(&holes).with_missing(Missing::Em);
+        report.check("20k × 50 em", auto(5), &data);
+        let streamed = InBlocks::new(&holes, 100);
+        let data = Dataset::streamed(&streamed).with_missing(Missing::Em);
+        report.check("20k × 50 em streamed", auto(5), &data);
+        let wide = normals(300, 3000).mapv(|v| if random.below(9) == 0 { f64::NAN } else { v });
+        let data = Dataset::from(&wide).with_missing(Missing::Em);
+        report.check("300 × 3000 em", auto(3), &data);
+    }
+    {
         let x = normals(20_000, 300);
         report.check("20k × 300", auto(10), &Dataset::from(&x));
         report.check("20k × 300 f32", auto(10), &Dataset::from(&to_f32(&x)));
@@ -230,6 +242,7 @@ fn plans_are_kept() {
     }
     println!("{}", report.lines.join("\n"));
     budgets();
+    sparse_components();
     assert_eq!(report.wrong, 0, "\n{}", report.lines.join("\n"));
 }
 
@@ -245,6 +258,29 @@ fn sparse(n: usize, d: usize, stored: usize) -> Csr<f64> {
         values.extend((0..stored).map(|_| random.normal()));
     }
     Csr::new(n, d, (0..=n).map(|i| i * stored).collect(), columns, values).unwrap()
+}
+
+/// Sparse PCA of many features: within its plan, and never a matrix of all pairs.
+fn sparse_components() {
+    let (n, d) = (60, 3000);
+    let x: Array2<f64> = distinct(6, n, d);
+    let data = Dataset::from(&x);
+    for pca in [
+        SparsePca::cardinality(3, 20),
+        SparsePca::non_zeros(3, 20),
+        SparsePca::non_zeros(3, 20).ridge(Ridge::Infinite),
+    ] {
+        let options = Options { threads: Some(8), max_iterations: 30, ..Options::default() };
+        let pca = pca.options(options);
+        let planned = pca.plan(&data).unwrap().peak_memory as usize;
+        let before = NOW.load(SeqCst);
+        PEAK.store(before, SeqCst);
+        let model = pca.fit(&data).unwrap();
+        let measured = PEAK.load(SeqCst) - before;
+        assert_eq!(model.plan().route, Route::Iterative);
+        assert!(measured <= planned, "{measured} bytes of {planned} planned");
+        assert!(measured < 8 * d * d, "{measured} bytes would hold all pairs");
+    }
 }
 
 /// Under a budget: a route within it, kept; or a refusal that says how much is needed.

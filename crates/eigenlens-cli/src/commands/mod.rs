@@ -4,10 +4,13 @@ mod choose;
 mod demo;
 pub mod example;
 mod fit;
+mod impute;
 mod inspect;
 mod plot;
 mod reconstruct;
 mod report;
+mod sample;
+mod score;
 mod transform;
 mod verify;
 
@@ -28,6 +31,9 @@ pub fn run(cli: &Cli, talk: &Talk) -> Result<(), Failure> {
         Command::Fit(method) => fit::run(method, common, talk),
         Command::Transform(asked) => transform::run(asked, common, talk),
         Command::Reconstruct(asked) => reconstruct::run(asked, common, talk),
+        Command::Impute(asked) => impute::run(asked, common, talk),
+        Command::Score(asked) => score::run(asked, common, talk),
+        Command::Sample(asked) => sample::run(asked, common, talk),
         Command::Inspect(asked) => inspect::run(asked, common, talk),
         Command::Choose(asked) => choose::run(asked, common, talk),
         Command::Plot(asked) => plot::run(asked, common, talk),

@@ -54,7 +54,8 @@ pub fn run(asked: &Reconstruct, common: &Common, talk: &Talk) -> Result<(), Fail
                 "use `eigenlens verify`, or a dense table",
             ));
         };
-        let (back, samples) = round_trip(model, numbers).map_err(|e| opened.explain(e, first))?;
+        let (back, samples) =
+            round_trip(model, numbers, &opened).map_err(|e| opened.explain(e, first))?;
         loss.add(first, &samples, labels);
         if let Some(table) = &mut rows {
             table.write(labels, view(&back))?;
@@ -105,15 +106,19 @@ impl Sample {
     }
 }
 
-fn round_trip(model: &dyn Model, numbers: &Numbers) -> eigenlens::Result<(Numbers, Vec<Sample>)> {
+fn round_trip(
+    model: &dyn Model,
+    numbers: &Numbers,
+    opened: &Opened,
+) -> eigenlens::Result<(Numbers, Vec<Sample>)> {
     match numbers {
         Numbers::F32(x) => {
-            let back = model.reconstruct_f32(&Dataset::from(x))?;
+            let back = model.reconstruct_f32(&Dataset::from(x).with_missing(opened.missing()))?;
             let samples = samples(model, x, &back);
             Ok((Numbers::F32(back), samples))
         }
         Numbers::F64(x) => {
-            let back = model.reconstruct_f64(&Dataset::from(x))?;
+            let back = model.reconstruct_f64(&Dataset::from(x).with_missing(opened.missing()))?;
             let samples = samples(model, x, &back);
             Ok((Numbers::F64(back), samples))
         }
@@ -125,7 +130,9 @@ fn samples<T: Scalar>(model: &dyn Model, x: &Array2<T>, back: &Array2<T>) -> Vec
     (x.rows().into_iter().zip(back.rows()))
         .map(|(x, back)| {
             let (mut error, mut distance) = (0.0f64, 0.0f64);
-            for (f, (x, back)) in x.iter().zip(back).enumerate() {
+            // Of a sample with holes, what there is of it.
+            let there = x.iter().zip(back).enumerate().filter(|(_, (x, _))| !x.to_f64().is_nan());
+            for (f, (x, back)) in there {
                 error = error.hypot(x.to_f64() - back.to_f64());
                 distance = distance.hypot(x.to_f64() - mean.get(f).copied().unwrap_or(0.0));
             }

@@ -8,7 +8,9 @@ pub use rows::{Input, Piece};
 
 use crate::arguments::{Common, Reading, WeightKind};
 use crate::failure::Failure;
+use crate::methods::AnyData;
 use crate::talk::Talk;
+use eigenlens::Missing;
 use eigenlens_io::{
     ColumnChoice, Fate, ImageShape, Location, Note, OriginColumn, Place, Selection, StoredModel,
     Table, open,
@@ -20,6 +22,9 @@ use std::path::PathBuf;
 pub struct Opened {
     body: Body,
     paths: Vec<PathBuf>,
+    /// What was said about missing values.
+    missing: Option<Missing>,
+    most_missing: Option<f64>,
 }
 
 enum Body {
@@ -58,7 +63,7 @@ impl Opened {
             let labels = selection.wanted().labels.clone();
             Body::Table(Box::new(Chosen { table, selection, labels, weights }))
         };
-        let opened = Opened { body, paths: paths.into() };
+        let opened = Opened::new(body, paths, reading);
         opened.tell(common, talk)?;
         Ok(opened)
     }
@@ -94,9 +99,24 @@ impl Opened {
             let labels = options::model_labels(&table, &selection, stored, reading)?;
             Body::Table(Box::new(Chosen { table, selection, labels, weights }))
         };
-        let opened = Opened { body, paths: paths.into() };
+        let opened = Opened::new(body, paths, reading);
         opened.tell(common, talk)?;
         Ok(opened)
+    }
+
+    fn new(body: Body, paths: &[PathBuf], reading: &Reading) -> Opened {
+        let (missing, most_missing) = (reading.missing, reading.most_missing);
+        Opened { body, paths: paths.into(), missing, most_missing }
+    }
+
+    /// The policy for missing values.
+    pub fn missing(&self) -> Missing {
+        self.missing.unwrap_or_default()
+    }
+
+    /// Data with the policy that was asked for.
+    pub fn with_policy<'d>(&self, data: AnyData<'d>) -> AnyData<'d> {
+        data.with_policy(self.missing(), self.most_missing)
     }
 
     /// What was read, used, skipped, and why.

@@ -6,7 +6,7 @@ use crate::arguments::FitArguments;
 use crate::failure::Failure;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Command, Subcommand};
-use eigenlens::{Dataset, Model, NComponents, Options, Plan, TermWeighting};
+use eigenlens::{Dataset, Missing, Model, NComponents, Options, Plan, Scalar, TermWeighting};
 use eigenlens_io::Numbers;
 use std::collections::BTreeMap;
 
@@ -53,6 +53,7 @@ mod neighborhood;
 methods! {
     Pca in pca,
     Lsa in lsa,
+    BayesianPca in bayesian_pca, Ppca in ppca, PpcaMixture in ppca_mixture, SparsePca in sparse_pca,
     Mds in mds,
     Isomap in isomap,
     Laplacian in laplacian,
@@ -90,6 +91,12 @@ pub trait Method {
     /// Fits, with the scores of the samples if they are wanted and cheap to give.
     fn fit(&self, wishes: &Wishes, data: &AnyData, want_scores: bool) -> eigenlens::Result<Fitted>;
 
+    /// Whether it carries out the policy for missing values by itself; for other methods the holes
+    /// are gone before they see the data.
+    fn takes_holes(&self) -> bool {
+        false
+    }
+
     /// How counts of terms are weighted before the method sees them.
     fn weighting(&self) -> Option<TermWeighting> {
         None
@@ -100,6 +107,24 @@ pub trait Method {
 pub enum AnyData<'a> {
     F32(Dataset<'a, f32>),
     F64(Dataset<'a, f64>),
+}
+
+impl<'a> AnyData<'a> {
+    /// The same data with a policy for missing values.
+    pub fn with_policy(self, missing: Missing, most: Option<f64>) -> AnyData<'a> {
+        fn set<'d, T: Scalar>(
+            data: Dataset<'d, T>,
+            missing: Missing,
+            most: Option<f64>,
+        ) -> Dataset<'d, T> {
+            let most = most.unwrap_or(data.most_missing());
+            data.with_missing(missing).with_most_missing(most)
+        }
+        match self {
+            AnyData::F32(d) => AnyData::F32(set(d, missing, most)),
+            AnyData::F64(d) => AnyData::F64(set(d, missing, most)),
+        }
+    }
 }
 
 /// A model, and the scores if they were wanted.

@@ -3,10 +3,12 @@
 mod embeddings;
 mod errors;
 mod formats;
+mod missing;
 mod models;
 mod pages;
 mod pictures;
 mod process;
 mod results;
 mod snapshots;
+mod sparse_pca;
 mod support;

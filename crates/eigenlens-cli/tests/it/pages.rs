@@ -48,6 +48,11 @@ fn the_readme_works() {
 }
 
 #[test]
+fn the_page_of_sparse_pca_works() {
+    run_all("docs/methods/sparse-pca.md");
+}
+
+#[test]
 fn the_page_of_the_command_line_works() {
     run_all("docs/cli.md");
 }
@@ -57,4 +62,9 @@ fn the_pages_of_the_embeddings_work() {
     for method in ["mds", "isomap", "laplacian", "lle"] {
         run_all(&format!("docs/methods/{method}.md"));
     }
+}
+
+#[test]
+fn the_page_of_probabilistic_pca_works() {
+    run_all("docs/methods/ppca.md");
 }

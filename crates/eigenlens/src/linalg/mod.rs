@@ -7,4 +7,5 @@ pub(crate) mod pool;
 pub(crate) mod random;
 pub(crate) mod scatter;
 pub(crate) mod simd;
+pub(crate) mod small;
 pub(crate) mod sparse;

@@ -1,6 +1,6 @@
 //! What the spectral embeddings share: checks, neighbours, and the extreme pairs of their operators.
 
-use crate::data::{Dataset, Prepared, unit_rows};
+use crate::data::{Dataset, Missing, Prepared, unit_rows};
 use crate::error::{Error, Hint, Result, Warning};
 use crate::graph::{Neighborhood, Neighbors, Network, Points, Search};
 use crate::linalg::random;
@@ -42,6 +42,13 @@ pub(super) fn resolve_k(wish: &NComponents, limit: usize, n: usize, d: usize) ->
 /// Refuses what cannot be meant, and counts the samples.
 pub(super) fn check<T: Scalar>(data: &Dataset<T>, options: &Options) -> Result<usize> {
     options.check()?;
+    if data.missing() != Missing::Error {
+        return Err(Error::Unsupported {
+            what: "a policy for missing entries".into(),
+            why: "is not offered by embeddings: leave the samples or features out first",
+            instead: Some(Hint::Set { option: "missing", value: "error".into() }),
+        });
+    }
     let prepared = Prepared::new(data)?;
     if prepared.counts().is_some() {
         return Err(Error::Unsupported {

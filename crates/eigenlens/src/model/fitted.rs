@@ -1,7 +1,7 @@
 //! What every fitted model can do, whatever method made it.
 
-use super::{PcaModel, Summary, Verification};
-use crate::data::Dataset;
+use super::{PcaModel, PpcaMixtureModel, PpcaModel, SparsePath, Summary, Verification};
+use crate::data::{Dataset, Treatment};
 use crate::error::{Error, Result, Warning};
 use crate::model::parts::Parts;
 use crate::solve::{Certificate, Plan};
@@ -78,6 +78,25 @@ pub trait Model: Debug + Send + Sync {
 
     /// The weights of the features, where scores are linear in them.
     fn linear(&self) -> Option<Linear<'_>> {
+        None
+    }
+
+    /// What was done about missing entries, where there were any.
+    fn missing(&self) -> Option<&Treatment> {
+        None
+    }
+
+    /// The model as a density with one Gaussian, with all that only such a model has.
+    fn as_ppca(&self) -> Option<&PpcaModel> {
+        None
+    }
+
+    /// The model as a mixture of Gaussians, with all that only such a model has.
+    fn as_mixture(&self) -> Option<&PpcaMixtureModel> {
+        None
+    }
+    /// The regularisation path behind the model, where one was asked for.
+    fn path(&self) -> Option<&SparsePath> {
         None
     }
 

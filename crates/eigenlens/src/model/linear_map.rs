@@ -1,10 +1,10 @@
 //! The body of every linear model: standardise, project, and back.
 
-use crate::data::{Dataset, Pass, Prepared, Scores, Standardization, Standardized};
+use crate::data::{Data, Dataset, Made, Pass, Prepared, Scores, Standardization, Standardized};
 use crate::error::{Error, Result};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::{gemm, pool};
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, typed};
 use ndarray::{Array2, ArrayView2};
 
 /// `z = U (x − μ)/scale`, with rows of U orthonormal; null components give 0.
@@ -24,6 +24,8 @@ pub(crate) struct RowLengths {
     pub residuals: Vec<f64>,
 }
 
+typed!(Lengths, _T => Result<RowLengths>);
+
 impl LinearMap {
     pub fn n_components(&self) -> usize {
         self.components.nrows()
@@ -42,6 +44,24 @@ impl LinearMap {
     /// Scores (n × k) of new or old rows, each column times its factor: the unit of the
     /// standardised data, or what whitens.
     pub fn transform<T: Scalar>(&self, data: &Dataset<T>, factors: &[f64]) -> Result<Array2<T>> {
+        T::choose::<Data, Made>(
+            data,
+            |data| self.transform_single(data, factors),
+            |data| self.transform_double(data, factors),
+        )
+    }
+
+    #[inline(never)]
+    fn transform_single(&self, data: &Dataset<f32>, factors: &[f64]) -> Result<Array2<f32>> {
+        self.transform_typed(data, factors)
+    }
+
+    #[inline(never)]
+    fn transform_double(&self, data: &Dataset<f64>, factors: &[f64]) -> Result<Array2<f64>> {
+        self.transform_typed(data, factors)
+    }
+
+    fn transform_typed<T: Scalar>(&self, data: &Dataset<T>, factors: &[f64]) -> Result<Array2<T>> {
         let mut scores = Scores::gather(factors.to_vec(), data.n_samples().unwrap_or(0));
         self.run(data, &mut scores)?;
         scores.into_array()
@@ -66,7 +86,14 @@ impl LinearMap {
         })?
     }
 
-    fn prepare<'a, T: Scalar>(&self, data: &'a Dataset<'_, T>) -> Result<Prepared<'a, T>> {
+    /// The rows, ready for passes without weights.
+    pub fn prepare<'a, T: Scalar>(&self, data: &'a Dataset<'_, T>) -> Result<Prepared<'a, T>> {
+        self.check_features(data)?;
+        Prepared::unweighted(data, self.by.column_exponents.clone())
+    }
+
+    /// Refuses data with another number of features.
+    pub fn check_features<T: Scalar>(&self, data: &Dataset<T>) -> Result<()> {
         if data.n_features() != self.components.ncols() {
             return Err(Error::Shape {
                 what: "the data",
@@ -74,7 +101,7 @@ impl LinearMap {
                 expected: format!("{}, as in training,", self.components.ncols()),
             });
         }
-        Prepared::unweighted(data, self.by.column_exponents.clone())
+        Ok(())
     }
 
     /// Rows (n × d) from scores (n × k); `factors` as in [`LinearMap::transform`].
@@ -102,7 +129,8 @@ impl LinearMap {
         }))
     }
 
-    fn unstandardize(&self, x: f64, f: usize) -> f64 {
+    /// A standardised entry of feature f in the units of the data.
+    pub fn unstandardize(&self, x: f64, f: usize) -> f64 {
         let weight = self.by.weight[f];
         let inside = if weight > 0.0 { x / weight } else { 0.0 };
         let exponent = self.by.column_exponents.as_ref().map_or(0, |e| e[f]);
@@ -112,6 +140,24 @@ impl LinearMap {
     /// The lengths of standardised rows and of what the components leave of them, the latter from
     /// the residual itself and not as a difference of squares.
     pub fn row_lengths<T: Scalar>(&self, data: &Dataset<T>) -> Result<RowLengths> {
+        T::choose::<Data, Lengths>(
+            data,
+            |data| self.row_lengths_single(data),
+            |data| self.row_lengths_double(data),
+        )
+    }
+
+    #[inline(never)]
+    fn row_lengths_single(&self, data: &Dataset<f32>) -> Result<RowLengths> {
+        self.row_lengths_typed(data)
+    }
+
+    #[inline(never)]
+    fn row_lengths_double(&self, data: &Dataset<f64>) -> Result<RowLengths> {
+        self.row_lengths_typed(data)
+    }
+
+    fn row_lengths_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<RowLengths> {
         let prepared = self.prepare(data)?;
         let projector = self.projector();
         let mut lengths = RowLengths { norms: Vec::new(), residuals: Vec::new() };

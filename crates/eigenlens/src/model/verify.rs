@@ -2,9 +2,9 @@
 //! their kernels.
 
 use super::PcaParts;
-use crate::data::{Dataset, Prepared, unit_rows};
+use crate::data::{Data, Dataset, Prepared, unit_rows};
 use crate::error::{Error, Result};
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, typed};
 use ndarray::Array2;
 
 /// What an independent check found. All but the mean's error are relative to the largest variance.
@@ -39,7 +39,23 @@ impl Verification {
     }
 }
 
+typed!(Verified, _T => Result<Verification>);
+
 pub(super) fn verify<T: Scalar>(parts: &PcaParts, data: &Dataset<T>) -> Result<Verification> {
+    T::choose::<Data, Verified>(data, |data| single(parts, data), |data| double(parts, data))
+}
+
+#[inline(never)]
+fn single(parts: &PcaParts, data: &Dataset<f32>) -> Result<Verification> {
+    typed_verify(parts, data)
+}
+
+#[inline(never)]
+fn double(parts: &PcaParts, data: &Dataset<f64>) -> Result<Verification> {
+    typed_verify(parts, data)
+}
+
+fn typed_verify<T: Scalar>(parts: &PcaParts, data: &Dataset<T>) -> Result<Verification> {
     let by = &parts.map.by;
     let (k, d) = parts.map.components.dim();
     if data.n_features() != d {

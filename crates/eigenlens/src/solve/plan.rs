@@ -20,6 +20,8 @@ pub enum Route {
     Randomized,
     /// Eigenvectors of a matrix that was given.
     Given,
+    /// Expectation maximisation, for data with holes.
+    Em,
     /// Eigenvectors at the small end of a sparse matrix, by shift and invert.
     ShiftInvert,
 }
@@ -33,6 +35,7 @@ impl fmt::Display for Route {
             Route::Iterative => "iterative",
             Route::Randomized => "randomized",
             Route::Given => "given matrix",
+            Route::Em => "em",
             Route::ShiftInvert => "shift-and-invert",
         })
     }
@@ -55,7 +58,7 @@ pub struct Plan {
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let passes = if self.passes == 1 { "pass" } else { "passes" };
-        let about = if self.route == Route::Iterative { "about " } else { "" };
+        let about = if matches!(self.route, Route::Iterative | Route::Em) { "about " } else { "" };
         write!(
             f,
             "{} route ({}): {about}{} {passes} over the data, at most {} of memory",
@@ -120,7 +123,8 @@ impl Task<'_> {
                 2.0 * n * d * short / 1e10 + 1e-9 * short.powi(3)
             }
             Route::Iterative | Route::Randomized => (12.0 + 0.3 * k) * thin_pass,
-            Route::Given | Route::ShiftInvert => eigen(d),
+            // A method that iterates states its own cost.
+            Route::Given | Route::Em | Route::ShiftInvert => eigen(d),
         }
     }
 
@@ -195,7 +199,7 @@ impl Task<'_> {
                 let width = k.saturating_add(extra).min(d.max(k));
                 8 * d * (width + 16) * 8
             }
-            Route::Given | Route::ShiftInvert => 2 * d * d * 8 + eigen(d),
+            Route::Given | Route::Em | Route::ShiftInvert => 2 * d * d * 8 + eigen(d),
         };
         // Rules that look at data take a sample of at most a few million entries; eight draws at
         // once hold two copies each.
@@ -294,7 +298,7 @@ pub(crate) fn describe(task: &Task, route: Route, reason: String) -> Plan {
             Solver::Randomized { power_iterations, .. } => power_iterations.saturating_add(4),
             _ => 8,
         },
-        Route::Given | Route::ShiftInvert => 0,
+        Route::Given | Route::Em | Route::ShiftInvert => 0,
     };
     Plan { route, reason, passes, peak_memory: task.memory(route) }
 }

@@ -5,7 +5,7 @@ use crate::torture_support::{InBlocks, compressed};
 use eigenlens::model::{Cells, from_parts};
 use eigenlens::{
     Dataset, Error, ErrorKind, Isomap, LaplacianEigenmaps, Lle, Lsa, Mds, Model, Options, Pca,
-    Result,
+    Ppca, Result, SparsePca,
 };
 use ndarray::{Array2, ArrayView2, Axis, s};
 
@@ -40,6 +40,8 @@ macro_rules! row {
 const METHODS: &[Method] = &[
     row!("pca", |k: usize, options| Pca::new(k).options(options)),
     row!("lsa", |k: usize, options| Lsa::new(k).options(options)),
+    row!("ppca", |k: usize, options| Ppca::new(k).options(options)),
+    row!("sparse-pca", |k: usize, options| SparsePca::cardinality(k, 3).options(options)),
     row!("mds", |k: usize, options| Mds::new(k).options(options)),
     Method {
         order: 1e-7,

@@ -4,8 +4,8 @@ use super::embedding_support::*;
 use super::support::{Random, STORAGES, Table};
 use eigenlens::{
     Affinity, Dataset, EmbeddingModel, Error, ErrorKind, Hint, Isomap, LaplacianEigenmaps, Lle,
-    Mds, Metric, NComponents, Normalization, Options, Result, SampleWeights, Scalar, Scaling,
-    Warning,
+    Mds, Metric, Missing, NComponents, Normalization, Options, Result, SampleWeights, Scalar,
+    Scaling, Warning,
 };
 use ndarray::{Array2, array, s};
 
@@ -402,6 +402,10 @@ fn wishes_that_cannot_be_met_are_usage_errors() {
     usage(Isomap::new(NComponents::VarianceShare(0.9)).fit(&data), "share");
     let weighted = Dataset::from(&x).with_weights(SampleWeights::frequency(vec![1.0; 60]));
     for (name, result) in methods(&weighted, &Options::default()) {
+        usage(result, name);
+    }
+    let filled = Dataset::from(&x).with_missing(Missing::Mean);
+    for (name, result) in methods(&filled, &Options::default()) {
         usage(result, name);
     }
     let tight = Options { memory: Some(1000), ..Options::default() };

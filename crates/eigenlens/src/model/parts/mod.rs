@@ -6,8 +6,12 @@
 
 mod embedding;
 mod embedding_map;
+mod mixture;
 mod pca;
+mod ppca;
 mod records;
+mod sparse_pca;
+mod treatment;
 mod value;
 mod warnings;
 
@@ -16,7 +20,7 @@ pub use value::Value;
 pub(crate) use value::Entries;
 
 use crate::error::{Error, Result};
-use crate::model::{EmbeddingModel, Model, PcaModel};
+use crate::model::{EmbeddingModel, Model, PcaModel, PpcaMixtureModel, PpcaModel, SparsePcaModel};
 use std::collections::BTreeMap;
 
 /// Every method whose models can be stored, and how its models are put together: a new one is a
@@ -24,6 +28,10 @@ use std::collections::BTreeMap;
 const STORED: &[(&str, Load)] = &[
     ("pca", load_pca),
     ("lsa", load_pca),
+    ("ppca", load_ppca),
+    ("bayesian-pca", load_ppca),
+    ("ppca-mixture", load_mixture),
+    ("sparse-pca", load_sparse_pca),
     ("mds", load_embedding),
     ("isomap", load_embedding),
     ("laplacian", load_embedding),
@@ -38,6 +46,18 @@ fn load_pca(parts: &Parts) -> Result<Box<dyn Model>> {
 
 fn load_embedding(parts: &Parts) -> Result<Box<dyn Model>> {
     Ok(Box::new(EmbeddingModel::from_parts(parts)?))
+}
+
+fn load_ppca(parts: &Parts) -> Result<Box<dyn Model>> {
+    Ok(Box::new(PpcaModel::from_parts(parts)?))
+}
+
+fn load_mixture(parts: &Parts) -> Result<Box<dyn Model>> {
+    Ok(Box::new(PpcaMixtureModel::from_parts(parts)?))
+}
+
+fn load_sparse_pca(parts: &Parts) -> Result<Box<dyn Model>> {
+    Ok(Box::new(SparsePcaModel::from_parts(parts)?))
 }
 
 /// Puts a model of any method together from its parts, which may come from anywhere: everything is
