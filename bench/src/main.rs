@@ -1,6 +1,7 @@
 //! Makes the benchmark's data and runs eigenlens on them; `peers.py` compares it with others.
 
 mod cases;
+mod embed;
 mod generate;
 mod labels;
 mod memory;
@@ -25,6 +26,8 @@ commands:
   sparse-pca FORMULATION DATA ROWS COLUMNS COUNTS OUTPUT
                       sparse PCA of DATA (.npy), print one line of JSON
   labels CASE DIR     supervised PCA of the data in DIR (made if need be) beside PCA, as a table
+  embed METHOD COLUMNS NEIGHBORS K DIR
+                      embed DIR/data.npy, print one line of JSON
 ";
 
 fn main() -> ExitCode {
@@ -53,6 +56,9 @@ fn main() -> ExitCode {
             generate::generate(case, quick, Path::new(directory))?;
             labels::run(case, case.size(quick), Path::new(directory))
         }),
+        ["embed", method, columns, neighbors, k, directory] => {
+            embed(method, [columns, neighbors, k], Path::new(directory))
+        }
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(64);
@@ -69,6 +75,11 @@ fn main() -> ExitCode {
 
 fn find(name: &str) -> Result<&'static Case, Box<dyn Error>> {
     Case::find(name).ok_or_else(|| format!("`{name}` is not a case").into())
+}
+
+fn embed(method: &str, numbers: [&str; 3], directory: &Path) -> Result<(), Box<dyn Error>> {
+    let [columns, neighbors, k] = numbers.map(str::parse::<usize>);
+    embed::run(method, columns?, neighbors?, k?, directory)
 }
 
 fn sparse_pca(

@@ -18,6 +18,8 @@ commands:
   bench sparse   sparse PCA beside scikit-learn's: time, memory, adjusted variance;
                  options: --case NAME, --runs N, --quick
   bench labels   supervised PCA of 1,000,000 × 100 with ten classes beside PCA; option: --quick
+  bench embeddings   MDS, Isomap, Laplacian eigenmaps and LLE beside scikit-learn's: time, memory,
+                 accuracy; options: --case NAME, --runs N, --quick
 ";
 
 fn main() -> ExitCode {
@@ -30,6 +32,7 @@ fn main() -> ExitCode {
         ["bench", "missing", options @ ..] => bench_missing(options),
         ["bench", "sparse", options @ ..] => bench("eigenlens-bench", "sparse.py", options),
         ["bench", "labels", options @ ..] => labels(options),
+        ["bench", "embeddings", options @ ..] => bench("eigenlens-bench", "embeddings.py", options),
         [] | ["help" | "-h" | "--help"] => {
             print!("{USAGE}");
             Ok(())

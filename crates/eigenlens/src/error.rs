@@ -171,7 +171,7 @@ pub enum Error {
         value: f64,
     },
     /// Samples have no label. Leave them out, or ask for their use without labels.
-    #[error("{} no label: {}", if rows.len() == 1 { "1 row has".to_string() } else { format!("{} rows have", rows.len()) }, row_list(rows))]
+    #[error("{} no label: {}", if rows.len() == 1 { "1 row has".to_string() } else { format!("{} rows have", rows.len()) }, numbers(rows))]
     MissingLabels {
         /// Rows, counted from 0.
         rows: Vec<usize>,
@@ -208,6 +208,42 @@ pub enum Error {
         upper: f64,
         /// Entry (column, row).
         lower: f64,
+    },
+    /// An entry of a distance matrix cannot be a distance.
+    #[error("the distance ({row}, {column}) is {value}, but it must be {expected}")]
+    NotADistance {
+        /// Row, counted from 0.
+        row: usize,
+        /// Column, counted from 0.
+        column: usize,
+        /// The value that came.
+        value: f64,
+        /// What would be accepted.
+        expected: &'static str,
+    },
+    /// More neighbours were asked for than there are other samples.
+    #[error("`n_neighbors` is {requested}, but every sample has only {limit} others")]
+    TooManyNeighbors {
+        /// Neighbours asked for.
+        requested: usize,
+        /// Other samples.
+        limit: usize,
+    },
+    /// The graph of neighbours is not in one piece. Ask for more neighbours, or for bridges.
+    #[error("with {neighborhood} the graph falls into {} parts ({} samples)", sizes.len(), numbers(sizes))]
+    Disconnected {
+        /// Samples in every part, largest first.
+        sizes: Vec<usize>,
+        /// Who is a neighbour, in words.
+        neighborhood: String,
+    },
+    /// A new sample has no neighbour among the training samples within the radius.
+    #[error("row {row} has no training sample within {radius}")]
+    Isolated {
+        /// Row, counted from 0.
+        row: usize,
+        /// The radius of the model.
+        radius: f64,
     },
     /// A matrix that must be positive semi-definite has a clearly negative eigenvalue.
     #[error(
@@ -337,6 +373,11 @@ impl Error {
                 set("max_iterations", (iterations * 4).to_string())
             }
             Error::Unsupported { instead, .. } => instead.clone(),
+            Error::TooManyNeighbors { limit, .. } if *limit > 0 => {
+                set("n_neighbors", limit.to_string())
+            }
+            Error::Disconnected { .. } => set("bridges", "true".into()),
+            Error::Isolated { row, .. } => Some(Hint::DropRow(*row)),
             _ => None,
         }
     }
@@ -345,6 +386,7 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::TooManyComponents { .. }
+            | Error::TooManyNeighbors { .. }
             | Error::TooManyNonZeros { .. }
             | Error::Parameter { .. }
             | Error::Unsupported { .. }
@@ -700,8 +742,8 @@ fn column_label(column: usize, name: &Option<String>) -> String {
     }
 }
 
-fn row_list(rows: &[usize]) -> String {
-    list(&rows.iter().map(usize::to_string).collect::<Vec<_>>())
+fn numbers(values: &[usize]) -> String {
+    list(&values.iter().map(usize::to_string).collect::<Vec<_>>())
 }
 
 fn plural(count: usize, one: &str, many: &str) -> String {

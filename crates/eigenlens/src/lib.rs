@@ -24,6 +24,10 @@
 //! | [`SupervisedPca`] | `Xᵀ H K_y H X`, through the thin product `Xᵀ H Δ` | largest | [`SupervisedPcaModel`] |
 //! | [`KernelSupervisedPca`] | `Δᵀ H K_x H Δ` | largest | [`KernelSupervisedPcaModel`] |
 //! | [`KernelPca`] | the centred kernel matrix, stored, in blocks, by landmarks or random features | largest | [`KernelPcaModel`] |
+//! | [`Mds`] | `−½ H D∘D H` of distances | largest | [`EmbeddingModel`] |
+//! | [`Isomap`] | the same of distances along the data | largest | [`EmbeddingModel`] |
+//! | [`LaplacianEigenmaps`] | the graph Laplacian of neighbours | smallest | [`EmbeddingModel`] |
+//! | [`Lle`] | `(I − W)ᵀ(I − W)` of reconstruction weights | smallest | [`EmbeddingModel`] |
 //!
 //! Data come as a [`Dataset`]: dense ([`ndarray`]), sparse ([`Csr`]) or streamed ([`Rows`]). The
 //! library opens no files, prints nothing and draws no unseeded random numbers.
@@ -31,6 +35,7 @@
 mod data;
 pub mod dependence;
 mod error;
+pub mod graph;
 mod kernel;
 mod linalg;
 mod methods;
@@ -49,20 +54,22 @@ pub use data::{
 };
 pub use dependence::{Hsic, LabelKernel};
 pub use error::{Error, ErrorKind, Hint, Result, Warning};
+pub use graph::{Metric, Neighborhood, Quality};
 pub use kernel::{
     Bandwidth, CustomKernel, Kernel, ResolvedKernel, center_kernel, center_new_kernel,
 };
 pub use methods::{
-    Algorithm, Approximation, BayesianPca, KernelPca, KernelStorage, KernelSupervisedPca,
-    Landmarks, Lsa, PartsCompared, Pca, PenaltyScale, PerComponent, Ppca, PpcaMixture, SparsePca,
-    SupervisedPca,
+    Algorithm, Approximation, BayesianPca, Isomap, KernelPca, KernelStorage, KernelSupervisedPca,
+    Landmarks, LaplacianEigenmaps, Lle, Lsa, Mds, PartsCompared, Pca, PenaltyScale, PerComponent,
+    Ppca, PpcaMixture, SparsePca, SupervisedPca,
 };
 pub use missing::Progress;
 pub use model::parts::{Parts, Value};
 pub use model::{
-    GramPca, KernelAccuracy, KernelPcaModel, KernelSupervisedPcaModel, Model, NegativePart,
-    Optimality, PathPoint, PcaModel, PpcaMixtureModel, PpcaModel, PreImage, PreImages, Projection,
-    SparsePath, SparsePcaModel, Summary, SupervisedPcaModel, Verification,
+    Affinity, EmbeddingModel, GramPca, KernelAccuracy, KernelPcaModel, KernelSupervisedPcaModel,
+    Model, NegativePart, Normalization, Optimality, PathPoint, PcaModel, PpcaMixtureModel,
+    PpcaModel, PreImage, PreImages, Projection, Scaling, SparsePath, SparsePcaModel, Summary,
+    SupervisedPcaModel, Verification,
 };
 pub use operator::{Deflated, Operator, SparseSymmetric, SymmetricMatrix};
 pub use scalar::Scalar;
@@ -93,4 +100,12 @@ mod pages {
     struct SupervisedPcaPage;
     #[doc = include_str!("../../../docs/methods/kernel-supervised-pca.md")]
     struct KernelSupervisedPcaPage;
+    #[doc = include_str!("../../../docs/methods/mds.md")]
+    struct MdsPage;
+    #[doc = include_str!("../../../docs/methods/isomap.md")]
+    struct IsomapPage;
+    #[doc = include_str!("../../../docs/methods/laplacian.md")]
+    struct LaplacianPage;
+    #[doc = include_str!("../../../docs/methods/lle.md")]
+    struct LlePage;
 }

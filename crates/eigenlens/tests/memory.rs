@@ -6,8 +6,9 @@
 mod torture_support;
 
 use eigenlens::{
-    Csr, Dataset, Error, KernelSupervisedPca, LabelKernel, Missing, NComponents, Options, Pca,
-    Plan, Ridge, Route, Rule, SampleWeights, Scalar, Solver, SparsePca, SupervisedPca, Target,
+    Csr, Dataset, EmbeddingModel, Error, Isomap, KernelSupervisedPca, LabelKernel,
+    LaplacianEigenmaps, Lle, Mds, Metric, Missing, NComponents, Options, Pca, Plan, Ridge, Route,
+    Rule, SampleWeights, Scalar, Solver, SparsePca, SupervisedPca, Target,
 };
 use ndarray::Array2;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -86,6 +87,14 @@ fn measured<R>(work: impl FnOnce() -> R) -> (usize, R) {
     let result = work();
     (PEAK.load(SeqCst) - before, result)
 }
+/// Bytes at the peak of an embedding, less the coordinates that the model keeps and returns.
+fn embedding_peak(fit: impl Fn() -> EmbeddingModel) -> (usize, Plan) {
+    let before = NOW.load(SeqCst);
+    PEAK.store(before, SeqCst);
+    let model = fit();
+    let peak = PEAK.load(SeqCst) - before;
+    (peak.saturating_sub(8 * model.coordinates().len()), model.plan().clone())
+}
 
 struct Report {
     lines: Vec<String>,
@@ -103,6 +112,10 @@ impl Report {
 
     fn judge(&mut self, what: &str, measured: usize, plan: &Plan) {
         let threads = 8;
+        self.compare(what, threads, measured, plan);
+    }
+
+    fn compare(&mut self, what: &str, threads: usize, measured: usize, plan: Plan) {
         let planned = plan.peak_memory as usize;
         let kept = measured <= planned;
         // Small plans carry a few megabytes of slack; all of them leave room for 32 threads with
@@ -217,6 +230,24 @@ fn plans_are_kept() {
         }
     }
     supervised(&mut report);
+    for (n, d) in [(1500, 3), (1200, 40)] {
+        let x = normals(n, d);
+        let data = Dataset::from(&x);
+        let options = || Options { threads: Some(8), ..Options::default() };
+        let mut check = |what: &str, fit: &dyn Fn() -> EmbeddingModel| {
+            let (measured, plan) = embedding_peak(fit);
+            report.compare(&format!("{n} × {d} {what}"), 8, measured, plan);
+        };
+        let isomap = Isomap::new(2).neighbors(12).bridges(true).options(options());
+        check("isomap", &|| isomap.fit(&data).unwrap());
+        check("landmarks", &|| isomap.clone().landmarks(300).fit(&data).unwrap());
+        let l1 = Mds::new(2).metric(Metric::Manhattan).options(options());
+        check("mds", &|| l1.fit(&data).unwrap());
+        let laplacian = LaplacianEigenmaps::new(2).bridges(true).options(options());
+        check("laplacian", &|| laplacian.fit(&data).unwrap());
+        let lle = Lle::new(2).bridges(true).options(options());
+        check("lle", &|| lle.fit(&data).unwrap());
+    }
     println!("{}", report.lines.join("\n"));
     budgets();
     sparse_components();

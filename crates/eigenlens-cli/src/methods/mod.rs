@@ -51,6 +51,8 @@ macro_rules! methods {
     };
 }
 
+mod neighborhood;
+
 methods! {
     Pca in pca,
     Lsa in lsa,
@@ -61,6 +63,10 @@ methods! {
     KernelPca in kernel_pca,
     SupervisedPca in supervised_pca,
     KernelSupervisedPca in kernel_supervised_pca,
+    Mds in mds,
+    Isomap in isomap,
+    Laplacian in laplacian,
+    Lle in lle,
 }
 
 /// What is told of a method.

@@ -63,6 +63,13 @@ fn the_page_of_the_command_line_works() {
 }
 
 #[test]
+fn the_pages_of_the_embeddings_work() {
+    for method in ["mds", "isomap", "laplacian", "lle"] {
+        run_all(&format!("docs/methods/{method}.md"));
+    }
+}
+
+#[test]
 fn the_page_of_probabilistic_pca_works() {
     run_all("docs/methods/ppca.md");
 }

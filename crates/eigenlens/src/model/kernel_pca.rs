@@ -63,13 +63,14 @@ impl fmt::Display for KernelAccuracy {
     }
 }
 
-/// The part of an indefinite kernel's spectrum that is below 0.
+/// The part of a spectrum that is below 0: of an indefinite kernel, or of distances that no points in
+/// a Euclidean space have.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NegativePart {
     /// Sum of the negative eigenvalues' moduli over the sum of all moduli; a lower bound where not
     /// all eigenvalues were computed.
     pub share: f64,
-    /// The most negative eigenvalue.
+    /// The most negative eigenvalue; 0 where none is.
     pub smallest: f64,
     /// Whether all eigenvalues were computed.
     pub complete: bool,

@@ -2,6 +2,7 @@
 
 pub mod diagnostics;
 mod ellipse;
+mod embedding;
 mod feature_map;
 mod fitted;
 pub mod gaussian;
@@ -31,6 +32,7 @@ pub mod supplementary;
 mod verify;
 
 pub use ellipse::{Ellipse, covariance_ellipse, normal_ellipse};
+pub use embedding::{Affinity, EmbeddingModel, Normalization, Scaling};
 pub use fitted::{Linear, Model};
 pub use gram::GramPca;
 pub use kernel_pca::{KernelAccuracy, KernelPcaModel, NegativePart};
@@ -46,6 +48,10 @@ pub use summary::{Cells, ScreeHeights, Summary, SummaryColumn, number, percent};
 pub use supervised::{SupervisedPcaModel, TargetRecord};
 pub use verify::Verification;
 
+pub(crate) use embedding::{
+    DistanceMap, Distances, EmbeddingMap, EmbeddingParts, LaplacianMap, LleMap, pick_columns,
+    reconstruction_weights,
+};
 pub(crate) use feature_map::FeatureMap;
 pub(crate) use kernel_map::KernelMap;
 pub(crate) use kernel_pca::{KernelBody, KernelPcaParts};

@@ -1,6 +1,7 @@
 //! Symmetric operators: what the solvers see of a problem.
 
 mod blended;
+mod centered;
 mod deflated;
 mod feature_gram;
 mod kernel_gram;
@@ -12,6 +13,7 @@ pub use matrix::SymmetricMatrix;
 pub use sparse_symmetric::SparseSymmetric;
 
 pub(crate) use blended::Blended;
+pub(crate) use centered::Centered;
 pub(crate) use feature_gram::FeatureGram;
 pub(crate) use kernel_gram::KernelGram;
 

@@ -21,6 +21,8 @@ pub enum Evidence {
     Matrix,
     /// Against the covariance expected of the whole data given their observed entries.
     Expected,
+    /// Against the kernel or graph operator that was made from the data.
+    Operator,
 }
 
 /// Whether a larger eigenvalue could have been overlooked.
@@ -95,6 +97,7 @@ impl fmt::Display for Certificate {
             }
             Evidence::Matrix => "against the matrix given".into(),
             Evidence::Expected => "against the covariance expected given what is observed".into(),
+            Evidence::Operator => "against the operator".into(),
         };
         writeln!(
             f,

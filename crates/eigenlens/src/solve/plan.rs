@@ -34,11 +34,13 @@ pub enum Route {
     Subset,
     /// Singular vectors of the thin product of data and labels.
     Labels,
+    /// Eigenvectors at the small end of a sparse matrix, by shift and invert.
+    ShiftInvert,
 }
 
 impl Route {
     /// Every route.
-    pub(crate) const ALL: [Route; 13] = [
+    pub(crate) const ALL: [Route; 14] = [
         Route::Covariance,
         Route::Dual,
         Route::Svd,
@@ -52,6 +54,7 @@ impl Route {
         Route::RandomFeatures,
         Route::Subset,
         Route::Labels,
+        Route::ShiftInvert,
     ];
 }
 
@@ -71,6 +74,7 @@ impl fmt::Display for Route {
             Route::RandomFeatures => "random features",
             Route::Subset => "subset",
             Route::Labels => "labels",
+            Route::ShiftInvert => "shift-and-invert",
         })
     }
 }

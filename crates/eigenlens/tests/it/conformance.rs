@@ -4,9 +4,9 @@ use crate::support::Random;
 use crate::torture_support::{InBlocks, compressed};
 use eigenlens::model::{Cells, from_parts};
 use eigenlens::{
-    Dataset, Error, ErrorKind, KernelPca, KernelSupervisedPca, KernelSupervisedPcaModel, Lsa,
-    Model, Options, Pca, Ppca, Result, Scalar, SparsePca, SupervisedPca, SupervisedPcaModel,
-    Target,
+    Dataset, Error, ErrorKind, Isomap, KernelPca, KernelSupervisedPca, KernelSupervisedPcaModel,
+    LaplacianEigenmaps, Lle, Lsa, Mds, Model, Options, Pca, Ppca, Result, Scalar, SparsePca,
+    SupervisedPca, SupervisedPcaModel, Target,
 };
 use ndarray::{Array2, ArrayView2, Axis, s};
 
@@ -48,6 +48,23 @@ const METHODS: &[Method] = &[
     row!("kernel-supervised-pca", |k: usize, options| {
         Labelled(KernelSupervisedPca::new(k).options(options))
     }),
+    row!("mds", |k: usize, options| Mds::new(k).options(options)),
+    Method {
+        order: 1e-7,
+        ..row!("isomap", |k: usize, options| Isomap::new(k).bridges(true).options(options))
+    },
+    Method {
+        order: 1e-6,
+        single: 1e-3,
+        ..row!("laplacian", |k: usize, options| {
+            LaplacianEigenmaps::new(k).bridges(true).options(options)
+        })
+    },
+    Method {
+        order: 1e-6,
+        single: 1e-3,
+        ..row!("lle", |k: usize, options| Lle::new(k).bridges(true).options(options))
+    },
 ];
 
 /// A supervised method with a target that follows from the rows.

@@ -3,6 +3,9 @@
 mod bad_input;
 mod conformance;
 mod determinism;
+mod embedding_new_samples;
+mod embedding_support;
+mod embeddings;
 mod golden;
 mod hsic;
 mod identities;

@@ -4,6 +4,8 @@
 //! container of arrays can hold. Going there and back loses no bit. Coming back, everything is
 //! checked, because a file may come from anywhere.
 
+mod embedding;
+mod embedding_map;
 mod kernel_pca;
 mod kernel_supervised;
 mod mixture;
@@ -22,8 +24,8 @@ pub(crate) use value::Entries;
 
 use crate::error::{Error, Result};
 use crate::model::{
-    KernelPcaModel, KernelSupervisedPcaModel, Model, PcaModel, PpcaMixtureModel, PpcaModel,
-    SparsePcaModel, SupervisedPcaModel,
+    EmbeddingModel, KernelPcaModel, KernelSupervisedPcaModel, Model, PcaModel, PpcaMixtureModel,
+    PpcaModel, SparsePcaModel, SupervisedPcaModel,
 };
 use std::collections::BTreeMap;
 
@@ -39,12 +41,20 @@ const STORED: &[(&str, Load)] = &[
     ("kernel-pca", |parts| Ok(Box::new(KernelPcaModel::from_parts(parts)?))),
     ("supervised-pca", |parts| Ok(Box::new(SupervisedPcaModel::from_parts(parts)?))),
     ("kernel-supervised-pca", |parts| Ok(Box::new(KernelSupervisedPcaModel::from_parts(parts)?))),
+    ("mds", load_embedding),
+    ("isomap", load_embedding),
+    ("laplacian", load_embedding),
+    ("lle", load_embedding),
 ];
 
 type Load = fn(&Parts) -> Result<Box<dyn Model>>;
 
 fn load_pca(parts: &Parts) -> Result<Box<dyn Model>> {
     Ok(Box::new(PcaModel::from_parts(parts)?))
+}
+
+fn load_embedding(parts: &Parts) -> Result<Box<dyn Model>> {
+    Ok(Box::new(EmbeddingModel::from_parts(parts)?))
 }
 
 fn load_ppca(parts: &Parts) -> Result<Box<dyn Model>> {
@@ -54,6 +64,7 @@ fn load_ppca(parts: &Parts) -> Result<Box<dyn Model>> {
 fn load_mixture(parts: &Parts) -> Result<Box<dyn Model>> {
     Ok(Box::new(PpcaMixtureModel::from_parts(parts)?))
 }
+
 fn load_sparse_pca(parts: &Parts) -> Result<Box<dyn Model>> {
     Ok(Box::new(SparsePcaModel::from_parts(parts)?))
 }

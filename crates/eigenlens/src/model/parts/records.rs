@@ -144,6 +144,7 @@ fn evidence(of: Evidence) -> Value {
         }
         Evidence::Matrix => Value::map([("kind", Value::from("matrix"))]),
         Evidence::Expected => Value::map([("kind", Value::from("expected"))]),
+        Evidence::Operator => Value::map([("kind", Value::from("operator"))]),
     }
 }
 
@@ -153,7 +154,8 @@ fn read_evidence(entries: &Entries) -> Result<Evidence> {
         "probes" => Ok(Evidence::Probes { failure: entries.number("failure")? }),
         "matrix" => Ok(Evidence::Matrix),
         "expected" => Ok(Evidence::Expected),
-        _ => entries.must_be("kind", "data, probes, matrix or expected"),
+        "operator" => Ok(Evidence::Operator),
+        _ => entries.must_be("kind", "data, probes, matrix, expected or operator"),
     }
 }
 
