@@ -67,7 +67,7 @@ fn methods(as_json: bool) -> Result<(), Failure> {
         rows: METHODS.iter().map(row).collect(),
         ..Table::default()
     };
-    let text = table.to_text(120);
+    let text = table.to_text(140);
     print(&format!("{text}\n`eigenlens fit METHOD --help` lists the options of a method.\n"))
 }
 

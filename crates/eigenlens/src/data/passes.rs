@@ -307,7 +307,7 @@ impl<T: Scalar> Standardized<'_, T> {
         let columns = gram_from.map_or(0, |from| b - from);
         let k = tails.as_ref().map_or(0, |t| t.squares.len());
         let mix = mixing.as_deref();
-        let parts: Vec<Result<(Vec<f64>, Tails, Vec<f64>)>> = starts
+        let parts: Vec<Result<UnitSums>> = starts
             .par_iter()
             .zip(pieces)
             .map_init(Workspace::default, |work, (&start, mut out)| {
@@ -334,15 +334,15 @@ impl<T: Scalar> Standardized<'_, T> {
                         f64::product(left, &work.panel, panel_stride(d), d, &mut product, d, how);
                     }
                 }
-                Ok((product, tails, sums))
+                Ok(UnitSums { product, tails, labels: sums })
             })
             .collect();
         let mut total = gram.map(|(_, total)| slice_mut(total));
         let mut mixing = mixing;
         for part in parts {
-            let (product, part_tails, sums) = part?;
+            let UnitSums { product, tails: part_tails, labels } = part?;
             if let Some(mixing) = &mut mixing {
-                mixing.merge(&sums);
+                mixing.merge(&labels);
             }
             if let Some(total) = &mut total {
                 for (t, p) in total.iter_mut().zip(product) {
@@ -650,6 +650,13 @@ impl<'a> Right<'a> {
             }
         }
     }
+}
+
+/// What one unit of rows gives.
+struct UnitSums {
+    product: Vec<f64>,
+    tails: Tails,
+    labels: Vec<f64>,
 }
 
 /// Buffers of one task.
