@@ -2,6 +2,7 @@
 
 mod cases;
 mod generate;
+mod kernel;
 mod memory;
 mod npy;
 mod ours;
@@ -18,6 +19,8 @@ commands:
   cases               the cases, one line of JSON each
   generate CASE DIR   write the data of a case into DIR, unless they are there
   run CASE DIR        fit and score the data in DIR, print one line of JSON
+  kernel DIR f32|f64 ROWS NEW COLUMNS K GAMMA [MEMORY [LANDMARKS]]
+                      kernel PCA of the rows in DIR, print one line of JSON
 ";
 
 fn main() -> ExitCode {
@@ -37,6 +40,12 @@ fn main() -> ExitCode {
         ["run", case, directory] => {
             find(case).and_then(|case| run(case, quick, Path::new(directory)))
         }
+        ["kernel", directory, scalar, numbers @ ..] => {
+            kernel_task(numbers).and_then(|task| match *scalar {
+                "f32" => kernel::run::<f32>(&task, Path::new(directory)),
+                _ => kernel::run::<f64>(&task, Path::new(directory)),
+            })
+        }
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(64);
@@ -49,6 +58,21 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn kernel_task(numbers: &[&str]) -> Result<kernel::Task, Box<dyn Error>> {
+    let [rows, new, columns, k, gamma, rest @ ..] = numbers else {
+        return Err("ROWS NEW COLUMNS K GAMMA are needed".into());
+    };
+    Ok(kernel::Task {
+        rows: rows.parse()?,
+        new: new.parse()?,
+        columns: columns.parse()?,
+        k: k.parse()?,
+        gamma: gamma.parse()?,
+        memory: rest.first().map(|bytes| bytes.parse()).transpose()?,
+        landmarks: rest.get(1).map(|m| m.parse()).transpose()?,
+    })
 }
 
 fn find(name: &str) -> Result<&'static Case, Box<dyn Error>> {

@@ -13,6 +13,8 @@ commands:
                  index); options: --case NAME, --only PROGRAM, --runs N, --slow SECONDS, --quick
   bench files    whole jobs on files, from table to scores, beside polars, pandas and scikit-learn;
                  options: --runs N, --quick
+  bench kernels  kernel PCA beside scikit-learn; options: --runs N, --quick, and --large for exact
+                 kernel PCA of 50,000 rows in 2 GiB and Nyström of 1,000,000 streamed in 1 GiB
 ";
 
 fn main() -> ExitCode {
@@ -22,6 +24,7 @@ fn main() -> ExitCode {
         ["test"] => test(),
         ["bench", "peers", options @ ..] => bench("eigenlens-bench", "peers.py", options),
         ["bench", "files", options @ ..] => bench("eigenlens", "files.py", options),
+        ["bench", "kernels", options @ ..] => bench("eigenlens-bench", "kernels.py", options),
         [] | ["help" | "-h" | "--help"] => {
             print!("{USAGE}");
             Ok(())

@@ -2,6 +2,7 @@
 
 mod errors;
 mod formats;
+mod kernel_pca;
 mod models;
 mod pages;
 mod pictures;
