@@ -3,6 +3,7 @@
 mod cases;
 mod embed;
 mod generate;
+mod kernel;
 mod labels;
 mod memory;
 mod missing;
@@ -28,6 +29,8 @@ commands:
   labels CASE DIR     supervised PCA of the data in DIR (made if need be) beside PCA, as a table
   embed METHOD COLUMNS NEIGHBORS K DIR
                       embed DIR/data.npy, print one line of JSON
+  kernel DIR f32|f64 ROWS NEW COLUMNS K GAMMA [MEMORY [LANDMARKS]]
+                      kernel PCA of the rows in DIR, print one line of JSON
 ";
 
 fn main() -> ExitCode {
@@ -59,6 +62,12 @@ fn main() -> ExitCode {
         ["embed", method, columns, neighbors, k, directory] => {
             embed(method, [columns, neighbors, k], Path::new(directory))
         }
+        ["kernel", directory, scalar, numbers @ ..] => {
+            kernel_task(numbers).and_then(|task| match *scalar {
+                "f32" => kernel::run::<f32>(&task, Path::new(directory)),
+                _ => kernel::run::<f64>(&task, Path::new(directory)),
+            })
+        }
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(64);
@@ -71,6 +80,21 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn kernel_task(numbers: &[&str]) -> Result<kernel::Task, Box<dyn Error>> {
+    let [rows, new, columns, k, gamma, rest @ ..] = numbers else {
+        return Err("ROWS NEW COLUMNS K GAMMA are needed".into());
+    };
+    Ok(kernel::Task {
+        rows: rows.parse()?,
+        new: new.parse()?,
+        columns: columns.parse()?,
+        k: k.parse()?,
+        gamma: gamma.parse()?,
+        memory: rest.first().map(|bytes| bytes.parse()).transpose()?,
+        landmarks: rest.get(1).map(|m| m.parse()).transpose()?,
+    })
 }
 
 fn find(name: &str) -> Result<&'static Case, Box<dyn Error>> {

@@ -20,6 +20,8 @@ commands:
   bench labels   supervised PCA of 1,000,000 × 100 with ten classes beside PCA; option: --quick
   bench embeddings   MDS, Isomap, Laplacian eigenmaps and LLE beside scikit-learn's: time, memory,
                  accuracy; options: --case NAME, --runs N, --quick
+  bench kernels  kernel PCA beside scikit-learn; options: --runs N, --quick, and --large for exact
+                 kernel PCA of 50,000 rows in 2 GiB and Nyström of 1,000,000 streamed in 1 GiB
 ";
 
 fn main() -> ExitCode {
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
         ["bench", "sparse", options @ ..] => bench("eigenlens-bench", "sparse.py", options),
         ["bench", "labels", options @ ..] => labels(options),
         ["bench", "embeddings", options @ ..] => bench("eigenlens-bench", "embeddings.py", options),
+        ["bench", "kernels", options @ ..] => bench("eigenlens-bench", "kernels.py", options),
         [] | ["help" | "-h" | "--help"] => {
             print!("{USAGE}");
             Ok(())

@@ -16,12 +16,17 @@ struct Bundled {
 
 /// Accuracy in percent of PCA, supervised and kernel supervised PCA.
 pub struct Row {
+    /// The table.
     pub name: &'static str,
+    /// Of PCA.
     pub pca: f64,
+    /// Of supervised PCA.
     pub supervised: f64,
+    /// Of kernel supervised PCA.
     pub kernel: f64,
 }
 
+/// Prints the table of accuracies.
 pub fn main() -> Result<(), Box<dyn Error>> {
     println!("| table | PCA | supervised PCA | kernel supervised PCA |");
     println!("| --- | --- | --- | --- |");

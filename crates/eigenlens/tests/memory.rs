@@ -87,6 +87,7 @@ fn measured<R>(work: impl FnOnce() -> R) -> (usize, R) {
     let result = work();
     (PEAK.load(SeqCst) - before, result)
 }
+
 /// Bytes at the peak of an embedding, less the coordinates that the model keeps and returns.
 fn embedding_peak(fit: impl Fn() -> EmbeddingModel) -> (usize, Plan) {
     let before = NOW.load(SeqCst);
@@ -107,12 +108,11 @@ impl Report {
         let threads = 8;
         let options = Options { threads: Some(threads), ..Options::default() };
         let (measured, plan) = peak(&pca.clone().options(options), data);
-        self.judge(what, measured, &plan);
+        self.compare(what, threads, measured, plan);
     }
 
     fn judge(&mut self, what: &str, measured: usize, plan: &Plan) {
-        let threads = 8;
-        self.compare(what, threads, measured, plan);
+        self.compare(what, 8, measured, plan.clone());
     }
 
     fn compare(&mut self, what: &str, threads: usize, measured: usize, plan: Plan) {

@@ -3,6 +3,7 @@
 mod embeddings;
 mod errors;
 mod formats;
+mod kernel_pca;
 mod missing;
 mod models;
 mod pages;

@@ -4,7 +4,7 @@ use super::Operator;
 use crate::error::Result;
 use crate::kernel::{Arithmetic, Points, ResolvedKernel, Scratch, TILE, tile};
 use crate::linalg::aligned::Aligned;
-use crate::linalg::simd::{GROUP, WIDTH, symmetric_tile};
+use crate::linalg::simd::{GROUP, WIDTH, fetch_line, symmetric_tile, vectorized};
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2, Axis};
 use rayon::prelude::*;
@@ -124,9 +124,13 @@ impl<'a> KernelGram<'a> {
                 add_tile(&tiles[at * SIZE..(at + 1) * SIZE], (i, j), x, y);
             }
             Some(Tiles::F32(tiles)) => {
+                // A group at a time: widened, it stays in the first-level cache.
                 let tile = &tiles[at * SIZE..(at + 1) * SIZE];
-                room.iter_mut().zip(tile).for_each(|(to, from)| *to = f64::from(*from));
-                add_tile(room, (i, j), x, y);
+                for (group, narrow) in tile.chunks_exact(GROUP * TILE).enumerate() {
+                    let wide = &mut room[..GROUP * TILE];
+                    widen(narrow, tiles.get(at * SIZE + (group + 3) * GROUP * TILE..), wide);
+                    add_rows(wide, group * GROUP, (i, j), x, y);
+                }
             }
             None => {
                 let (a, b) = (self.points.panel(i), self.points.panel(j));
@@ -181,16 +185,48 @@ fn interleave<S: Scalar, O: Scalar>(tile: &[S], rows: usize, columns: usize, out
     }
 }
 
-fn add_tile(tile: &[f64], (i, j): (usize, usize), x: &[Aligned<f64>], y: &mut [Aligned<f64>]) {
+/// Widens a group, and fetches what comes later.
+fn widen(narrow: &[f32], later: Option<&[f32]>, wide: &mut [f64]) {
+    let later = later.unwrap_or_default();
+    vectorized(
+        #[inline(always)]
+        || {
+            for (at, (wide, narrow)) in
+                wide.as_chunks_mut::<16>().0.iter_mut().zip(narrow.as_chunks::<16>().0).enumerate()
+            {
+                if let Some(line) = later.get(at * 16) {
+                    fetch_line(line);
+                }
+                for (to, from) in wide.iter_mut().zip(narrow) {
+                    *to = f64::from(*from);
+                }
+            }
+        },
+    );
+}
+
+fn add_tile(tile: &[f64], at: (usize, usize), x: &[Aligned<f64>], y: &mut [Aligned<f64>]) {
+    add_rows(tile, 0, at, x, y);
+}
+
+/// Adds the products of some rows of the tile (i, j), from `first` on.
+fn add_rows(
+    rows: &[f64],
+    first: usize,
+    (i, j): (usize, usize),
+    x: &[Aligned<f64>],
+    y: &mut [Aligned<f64>],
+) {
     const LINES: usize = TILE * WIDTH;
+    let (from, skip) = (i * LINES, first * WIDTH);
     for (x, y) in x.iter().zip(y) {
-        let (x_rows, x_columns) = (&x[i * LINES..(i + 1) * LINES], &x[j * LINES..(j + 1) * LINES]);
+        let (x_rows, x_columns) = (&x[from + skip..from + LINES], &x[j * LINES..(j + 1) * LINES]);
         if i == j {
-            symmetric_tile(tile, TILE, x_rows, x_columns, &mut y[i * LINES..], None);
+            symmetric_tile(rows, TILE, x_rows, x_columns, &mut y[from + skip..from + LINES], None);
         } else {
-            let (before, from) = y.split_at_mut(i * LINES);
+            let (before, after) = y.split_at_mut(from);
             let y_columns = &mut before[j * LINES..(j + 1) * LINES];
-            symmetric_tile(tile, TILE, x_rows, x_columns, &mut from[..LINES], Some(y_columns));
+            symmetric_tile(rows, TILE, x_rows, x_columns, &mut after[skip..LINES], Some(y_columns));
         }
     }
 }

@@ -137,11 +137,28 @@ unsafe fn rows<V: Vector<f64>, const R: usize, const BOTH: bool>(
                 odd.add_f64(out);
             }
             k = k.add(GROUP);
+            fetch(k.wrapping_add(AHEAD));
         }
         for r in 0..R {
             y[r].add_f64(job.y_rows.add(first + r * WIDTH));
         }
     }
+}
+
+/// Elements ahead of their use that a stored tile is fetched: it comes from memory, and pages of it
+/// need not lie side by side.
+const AHEAD: usize = 512;
+
+#[inline(always)]
+fn fetch(element: *const f64) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch has no effect but on the cache, whatever the address.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(element.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = element;
 }
 
 #[cfg(test)]
@@ -158,11 +175,38 @@ mod tests {
                 |i: usize, j: usize| tile[(i / GROUP) * GROUP * columns + j * GROUP + i % GROUP];
             let x_rows: Vec<f64> = (0..rows * WIDTH).map(|i| whole(i + 3)).collect();
             let x_columns: Vec<f64> = (0..columns * WIDTH).map(|i| whole(i + 5)).collect();
-            for both in [false, true] {
+            for (both, kernel) in [(false, 0), (true, 0), (true, 1), (true, 2), (false, 1)] {
                 let (mut y_rows, mut y_columns) =
                     (vec![1.0; rows * WIDTH], vec![2.0; columns * WIDTH]);
                 let second = both.then_some(&mut y_columns[..]);
-                symmetric_tile(&tile, columns, &x_rows, &x_columns, &mut y_rows, second);
+                match kernel {
+                    0 => symmetric_tile(&tile, columns, &x_rows, &x_columns, &mut y_rows, second),
+                    _ => {
+                        let job = Job {
+                            tile: tile.as_ptr(),
+                            groups,
+                            columns,
+                            x_rows: x_rows.as_ptr(),
+                            x_columns: x_columns.as_ptr(),
+                            y_rows: y_rows.as_mut_ptr(),
+                            y_columns: y_columns.as_mut_ptr(),
+                            both,
+                        };
+                        #[cfg(target_arch = "x86_64")]
+                        if kernel == 2 && super::super::x86::has_avx2() {
+                            // SAFETY: the features were detected, the buffers are as large as said.
+                            unsafe { narrow(&job) };
+                        } else {
+                            // SAFETY: the buffers are as large as said.
+                            unsafe { drive::<Portable<f64>, 4>(&job) };
+                        }
+                        #[cfg(not(target_arch = "x86_64"))]
+                        // SAFETY: the buffers are as large as said.
+                        unsafe {
+                            drive::<Portable<f64>, 4>(&job)
+                        };
+                    }
+                }
                 for b in 0..WIDTH {
                     for i in 0..rows {
                         let sum: f64 =
