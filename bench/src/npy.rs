@@ -120,7 +120,10 @@ fn read_header<T: Element>(file: &mut File) -> io::Result<(usize, usize)> {
         .strip_prefix(&format!("{{'descr': '{}', 'fortran_order': False, 'shape': (", T::DESCR))
         .and_then(|rest| rest.split_once(')'))
         .and_then(|(extents, _)| {
-            extents.split_terminator(',').map(|extent| extent.trim().parse::<usize>().ok()).product()
+            extents
+                .split_terminator(',')
+                .map(|extent| extent.trim().parse::<usize>().ok())
+                .product()
         });
     match length {
         Some(length) if start.starts_with(MAGIC) => Ok((length, start.len() + header_length)),
