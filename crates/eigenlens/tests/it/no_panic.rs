@@ -156,6 +156,8 @@ fn sparse_components<T: Scalar>(x: &Array2<T>) {
         SparsePca::penalty(1, 0.5).with_path(3),
         SparsePca::non_zeros(d, 1).standardize(true),
     ] {
+        // Whether an alternation rests does not matter here.
+        let pca = pca.options(Options { max_iterations: 50, ..Options::default() });
         let what = format!("{pca:?} {x:?}");
         match pca.fit_transform(&Dataset::from(x)) {
             Err(error) => sane(error, &what),
