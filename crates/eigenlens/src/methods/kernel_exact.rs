@@ -135,11 +135,10 @@ fn exact_parts<T: Scalar>(
     } else if useful < k {
         warnings.push(Warning::NullComponents { useful, requested: k });
     }
-    let others = (n as f64 * mean * n as f64 - trace) / (n as f64 * (n as f64 - 1.0));
     if let Some(gamma) = bandwidth(&kernel)
-        && !(1e-8..=1.0 - 1e-8).contains(&others)
+        && let Some(value) = all_alike(n as f64, mean, trace)
     {
-        warnings.push(Warning::DegenerateKernel { gamma, value: others.round() });
+        warnings.push(Warning::DegenerateKernel { gamma, value });
     }
     if let Some(NegativePart { share, smallest, complete }) = negative
         && smallest < -1e-10 * top
@@ -170,6 +169,18 @@ fn exact_parts<T: Scalar>(
         warnings,
     };
     Ok((parts, n))
+}
+
+/// What nearly all kernel values between different samples are, where that is 0 or 1: duplicates
+/// keep their 1.
+fn all_alike(n: f64, mean: f64, trace: f64) -> Option<f64> {
+    let others = (n * n * mean - trace) / (n * (n - 1.0));
+    if others >= 1.0 - 1e-8 {
+        Some(1.0)
+    } else {
+        // All that a sample has in common with others, together.
+        (others * (n - 1.0) < 0.1).then_some(0.0)
+    }
 }
 
 /// A kernel that overflows has no components.

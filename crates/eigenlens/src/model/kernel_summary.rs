@@ -48,11 +48,7 @@ impl Model for KernelPcaModel {
         let keep = if k == 1 { "keeps" } else { "keep" };
         let opening = opening(self.method(), Some(self.n_samples() as f64), self.n_features(), k);
         let variances = self.explained_variance();
-        let mut facts = vec![
-            ("kernel", self.kernel().to_string()),
-            ("accuracy", self.accuracy().to_string()),
-            ("total", format!("variance {}", number(self.total_variance()))),
-        ];
+        let mut facts = vec![("total", format!("variance {}", number(self.total_variance())))];
         if let Some(negative) = self.negative_part() {
             let least = if negative.complete { "" } else { "at least " };
             let words = format!("{least}{} of the spectrum is negative", percent(negative.share));
@@ -67,7 +63,12 @@ impl Model for KernelPcaModel {
                 SummaryColumn::cumulative("together", &shares),
             ],
             facts,
-            trust: self.certificate().to_string(),
+            trust: format!(
+                "kernel         {}\naccuracy       {}\n{}",
+                self.kernel(),
+                self.accuracy(),
+                self.certificate()
+            ),
             scree: Some(ScreeHeights::new(&variances, k, self.total_variance(), None)),
             values: values(self, &variances, &shares).into(),
         }
