@@ -164,11 +164,11 @@ impl<'a> KernelTask<'a> {
     }
 
     pub fn features(&self) -> usize {
-        let asked = match self.fit.approximation {
-            Approximation::RandomFeatures { features, .. } => features,
-            _ => None,
-        };
-        self.rank(asked, 1024.max(20 * self.likely_k().min(400)))
+        match self.fit.approximation {
+            // More features than samples are worth having: their error falls with their number.
+            Approximation::RandomFeatures { features: Some(m), .. } => m.max(2),
+            _ => self.rank(None, 1024.max(20 * self.likely_k().min(400))),
+        }
     }
 
     /// Rows that landmarks are chosen among.

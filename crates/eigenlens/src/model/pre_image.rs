@@ -66,7 +66,7 @@ const LEARNED_FROM: usize = 1000;
 const RIDGE: f64 = 1e-3;
 const MOST_STEPS: usize = 500;
 /// The least spread of neighbours along a direction, relative to the largest.
-const SPREAD: f64 = 0.1;
+const SPREAD: f64 = 0.3;
 
 impl KernelPcaModel {
     /// Pre-images of what the components keep of each sample: reconstruction, or denoising.
