@@ -290,11 +290,11 @@ pub(crate) fn subset(n: usize, seed: u64) -> Vec<usize> {
     random::choose(&mut random::stream(seed, 11), n, MOST)
 }
 
+/// Fills in a row of distances.
+type Row<'a> = dyn Fn(usize, &mut [f64]) + Sync + 'a;
+
 /// Squared original distances between the chosen samples, row by row.
-fn rows_of<'a>(
-    original: Original<'a>,
-    chosen: &[usize],
-) -> Box<dyn Fn(usize, &mut [f64]) + Sync + 'a> {
+fn rows_of<'a>(original: Original<'a>, chosen: &[usize]) -> Box<Row<'a>> {
     let chosen = chosen.to_vec();
     match original {
         Original::Points(points, metric) => {

@@ -89,11 +89,14 @@ pub enum Kernel {
     Custom(CustomKernel),
 }
 
+/// A function of two rows.
+type Function = dyn Fn(&[f64], &[f64]) -> f64 + Send + Sync;
+
 /// A kernel of one's own, with the name it goes by.
 #[derive(Clone)]
 pub struct CustomKernel {
     name: String,
-    function: Arc<dyn Fn(&[f64], &[f64]) -> f64 + Send + Sync>,
+    function: Arc<Function>,
 }
 
 impl CustomKernel {

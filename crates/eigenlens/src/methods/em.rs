@@ -367,12 +367,12 @@ fn reached<T: Scalar>(part: &Part, surveyed: &Surveyed<T>, share: f64) -> Result
     Ok(fewest.map(|last| last + 1))
 }
 
+/// Squared lengths, unit rows (k × d), and α.
+type Axes = (Vec<f64>, Array2<f64>, Option<Vec<f64>>);
+
 /// The principal axes of W: squared lengths, unit rows (k × d), and with a prior the α of those that
 /// it left on.
-pub(super) fn axes(
-    part: &Part,
-    bayesian: bool,
-) -> Result<(Vec<f64>, Array2<f64>, Option<Vec<f64>>)> {
+pub(super) fn axes(part: &Part, bayesian: bool) -> Result<Axes> {
     let (d, k) = part.w.dim();
     if k == 0 {
         return Ok((Vec::new(), Array2::zeros((0, d)), bayesian.then(Vec::new)));

@@ -74,7 +74,7 @@ impl Mds {
         let n = spectral::check(data, &self.options)?;
         let (k, plan) = self.checked(data, n)?;
         if self.given {
-            return self.from_distances(data);
+            return self.embed_distances(data);
         }
         if self.metric == Metric::Euclidean {
             return self.by_pca(data, k, plan);
@@ -106,7 +106,7 @@ impl Mds {
     }
 
     /// Reads the distances; the names of the columns are those of the samples.
-    fn from_distances<T: Scalar>(&self, data: &Dataset<T>) -> Result<EmbeddingModel> {
+    fn embed_distances<T: Scalar>(&self, data: &Dataset<T>) -> Result<EmbeddingModel> {
         let points = Points::read(data)?;
         let unit = power_of_two(points.exponent());
         let names = data.feature_names().map(<[String]>::to_vec);

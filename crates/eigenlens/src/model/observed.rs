@@ -44,6 +44,9 @@ struct Projection {
     unknown: Vec<f64>,
 }
 
+/// Finds the scores of rows with holes.
+pub(crate) type Solve<'a, T> = dyn Fn(&Array2<T>, &[RowHoles]) -> Result<Vec<Vec<f64>>> + Sync + 'a;
+
 impl LinearMap {
     /// [`LinearMap::transform_blocks`] for rows with holes, whose scores `solve` finds from rows
     /// (with zeros in their holes) and the holes; rows without get the same bits as there.
@@ -51,7 +54,7 @@ impl LinearMap {
         &self,
         data: &Dataset<T>,
         factors: &[f64],
-        solve: &(dyn Fn(&Array2<T>, &[RowHoles]) -> Result<Vec<Vec<f64>>> + Sync),
+        solve: &Solve<T>,
         sink: &mut (dyn FnMut(ArrayView2<T>) -> Result<()> + Send),
     ) -> Result<usize> {
         self.check_features(data)?;

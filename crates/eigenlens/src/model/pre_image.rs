@@ -163,7 +163,7 @@ impl<'a> Search<'a> {
                 let y = match self.way {
                     Way::Linear => place.weights.dot(&self.points),
                     Way::FixedPoint(gamma) => self.fixed_point(&place, samples.row(i), gamma),
-                    Way::Distances(gamma) => self.from_distances(&place, z.row(i), gamma),
+                    Way::Distances(gamma) => self.by_distances(&place, z.row(i), gamma),
                     Way::Ridge => match &self.learned {
                         Some(learned) => learned.at(z.row(i)),
                         None => samples.row(i).to_owned(),
@@ -253,7 +253,7 @@ impl<'a> Search<'a> {
 
     /// Kwok & Tsang 2004: distances in feature space to the nearest points, those in the space of
     /// samples that follow, and the point that has them.
-    fn from_distances(&self, place: &Place, z: ArrayView1<f64>, gamma: f64) -> Array1<f64> {
+    fn by_distances(&self, place: &Place, z: ArrayView1<f64>, gamma: f64) -> Array1<f64> {
         let offsets = ArrayView1::from(&self.map.projection.offsets);
         let constant = z.dot(&offsets);
         let squares: Vec<f64> = (self.scores.rows().into_iter().zip(&self.with_center))

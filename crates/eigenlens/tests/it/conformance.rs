@@ -10,11 +10,14 @@ use eigenlens::{
 };
 use ndarray::{Array2, ArrayView2, Axis, s};
 
+/// Fits so many components.
+type Fit<T> = fn(&Dataset<T>, usize, Options) -> Result<Box<dyn Model>>;
+
 /// A method with a sensible configuration, fitted to data of either type.
 struct Method {
     name: &'static str,
-    f64: fn(&Dataset<f64>, usize, Options) -> Result<Box<dyn Model>>,
-    f32: fn(&Dataset<f32>, usize, Options) -> Result<Box<dyn Model>>,
+    f64: Fit<f64>,
+    f32: Fit<f32>,
     /// How far a fit to the same rows in another order may be, relative to the largest score.
     order: f64,
     /// How far fits in float32 and float64 may be apart, relative to the largest score.

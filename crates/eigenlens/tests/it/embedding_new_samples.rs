@@ -288,7 +288,8 @@ fn fitted_graph(data: &Dataset<f64>) -> Vec<(&'static str, EmbeddingModel)> {
 fn a_disconnected_graph_names_its_parts_or_is_bridged() {
     let x = islands(3);
     let data = Dataset::from(&x);
-    let fits: [(&str, Box<dyn Fn(bool) -> Result<EmbeddingModel>>); 3] = [
+    type Fit<'a> = Box<dyn Fn(bool) -> Result<EmbeddingModel> + 'a>;
+    let fits: [(&str, Fit); 3] = [
         ("isomap", Box::new(|b| Isomap::new(1).neighbors(4).bridges(b).fit(&data))),
         ("laplacian", Box::new(|b| LaplacianEigenmaps::new(1).neighbors(4).bridges(b).fit(&data))),
         ("lle", Box::new(|b| Lle::new(1).neighbors(4).bridges(b).fit(&data))),

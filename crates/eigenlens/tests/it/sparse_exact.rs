@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Covariance matrices of all sorts: noise, few samples, blocks, repeated features, flat ones.
 fn small_matrix(random: &mut Random, case: usize) -> Array2<f64> {
     let d = 3 + case % 8;
-    let n = if case % 3 == 0 { d / 2 + 1 } else { 3 * d };
+    let n = if case.is_multiple_of(3) { d / 2 + 1 } else { 3 * d };
     let mut x = random.matrix(n, d);
     match case % 5 {
         0 => {}

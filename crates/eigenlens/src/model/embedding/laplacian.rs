@@ -30,6 +30,9 @@ pub enum Normalization {
     Unnormalized,
 }
 
+/// For each new sample some training samples with their distances.
+type Reached = Vec<Vec<(u32, f64)>>;
+
 impl Normalization {
     /// Every Laplacian, by the name it has on every surface.
     pub const NAMES: [(&'static str, Normalization); 3] = [
@@ -120,7 +123,7 @@ impl LaplacianMap {
     }
 
     /// For each new sample the training samples that it is nearer to than their own neighbours.
-    fn reached(&self, new: &Points, which: Neighborhood) -> Result<Option<Vec<Vec<(u32, f64)>>>> {
+    fn reached(&self, new: &Points, which: Neighborhood) -> Result<Option<Reached>> {
         if let Neighborhood::Radius(_) = which {
             return Ok(None);
         }
