@@ -27,7 +27,8 @@ use std::ops::ControlFlow;
 /// let x = Array2::from_shape_fn((60, 5), |(i, f)| {
 ///     let (a, b) = ((i as f64 * 0.7).sin(), (i as f64 * 1.3).cos());
 ///     let noise = 0.01 * ((i * 31 + f * 17) as f64).sin();
-///     a * (f as f64 - 2.0) + b * ((f * f) as f64 - 4.0) + noise
+///     let place = f as f64 - 2.0;
+///     a * place + b * (place * place - 2.0) + noise
 /// });
 /// let model = BayesianPca::new(4).fit(&Dataset::from(&x))?;
 /// assert_eq!(model.n_components(), 2);

@@ -19,7 +19,7 @@ use ndarray::Array2;
 /// ```
 /// use eigenlens::{Dataset, SupervisedPca, Target};
 /// // The second column tells the classes apart; the first one only varies more.
-/// let x = ndarray::array![[9.0, 0.1], [-7.0, 0.0], [8.0, 1.1], [-9.0, 1.0], [0.5, 0.0], [0.4, 1.2]];
+/// let x = ndarray::array![[9.0, 0.1], [-7.0, 0.0], [8.0, 1.1], [-9.0, 1.0], [-2.0, 0.0], [1.0, 1.2]];
 /// let target = Target::classes(["a", "a", "b", "b", "a", "b"]);
 /// let (model, scores) = SupervisedPca::new(1).fit_transform(&Dataset::from(&x), &target)?;
 /// assert!(model.components()[[0, 1]] > 0.9);
