@@ -1,10 +1,15 @@
 //! Makes the benchmark's data and runs eigenlens on them; `peers.py` compares it with others.
 
 mod cases;
+mod embed;
 mod generate;
+mod kernel;
+mod labels;
 mod memory;
+mod missing;
 mod npy;
 mod ours;
+mod sparse;
 
 use cases::{CASES, Case};
 use std::error::Error;
@@ -18,6 +23,14 @@ commands:
   cases               the cases, one line of JSON each
   generate CASE DIR   write the data of a case into DIR, unless they are there
   run CASE DIR        fit and score the data in DIR, print one line of JSON
+  missing DIR [PEER]  probabilistic PCA and missing values: tables of times
+  sparse-pca FORMULATION DATA ROWS COLUMNS COUNTS OUTPUT
+                      sparse PCA of DATA (.npy), print one line of JSON
+  labels CASE DIR     supervised PCA of the data in DIR (made if need be) beside PCA, as a table
+  embed METHOD COLUMNS NEIGHBORS K DIR
+                      embed DIR/data.npy, print one line of JSON
+  kernel DIR f32|f64 ROWS NEW COLUMNS K GAMMA [MEMORY [LANDMARKS]]
+                      kernel PCA of the rows in DIR, print one line of JSON
 ";
 
 fn main() -> ExitCode {
@@ -37,6 +50,24 @@ fn main() -> ExitCode {
         ["run", case, directory] => {
             find(case).and_then(|case| run(case, quick, Path::new(directory)))
         }
+        ["missing", directory] => missing::run(None, quick, Path::new(directory)),
+        ["missing", directory, peer] => missing::run(Some(peer), quick, Path::new(directory)),
+        ["sparse-pca", formulation, data, rows, columns, counts, output] => {
+            sparse_pca(formulation, data, [rows, columns], counts, output)
+        }
+        ["labels", case, directory] => find(case).and_then(|case| {
+            generate::generate(case, quick, Path::new(directory))?;
+            labels::run(case, case.size(quick), Path::new(directory))
+        }),
+        ["embed", method, columns, neighbors, k, directory] => {
+            embed(method, [columns, neighbors, k], Path::new(directory))
+        }
+        ["kernel", directory, scalar, numbers @ ..] => {
+            kernel_task(numbers).and_then(|task| match *scalar {
+                "f32" => kernel::run::<f32>(&task, Path::new(directory)),
+                _ => kernel::run::<f64>(&task, Path::new(directory)),
+            })
+        }
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(64);
@@ -51,8 +82,40 @@ fn main() -> ExitCode {
     }
 }
 
+fn kernel_task(numbers: &[&str]) -> Result<kernel::Task, Box<dyn Error>> {
+    let [rows, new, columns, k, gamma, rest @ ..] = numbers else {
+        return Err("ROWS NEW COLUMNS K GAMMA are needed".into());
+    };
+    Ok(kernel::Task {
+        rows: rows.parse()?,
+        new: new.parse()?,
+        columns: columns.parse()?,
+        k: k.parse()?,
+        gamma: gamma.parse()?,
+        memory: rest.first().map(|bytes| bytes.parse()).transpose()?,
+        landmarks: rest.get(1).map(|m| m.parse()).transpose()?,
+    })
+}
+
 fn find(name: &str) -> Result<&'static Case, Box<dyn Error>> {
     Case::find(name).ok_or_else(|| format!("`{name}` is not a case").into())
+}
+
+fn embed(method: &str, numbers: [&str; 3], directory: &Path) -> Result<(), Box<dyn Error>> {
+    let [columns, neighbors, k] = numbers.map(str::parse::<usize>);
+    embed::run(method, columns?, neighbors?, k?, directory)
+}
+
+fn sparse_pca(
+    formulation: &str,
+    data: &str,
+    shape: [&str; 2],
+    counts: &str,
+    output: &str,
+) -> Result<(), Box<dyn Error>> {
+    let shape = (shape[0].parse()?, shape[1].parse()?);
+    let counts = counts.split(',').map(str::parse).collect::<Result<Vec<usize>, _>>()?;
+    sparse::run(formulation, Path::new(data), shape, &counts, Path::new(output))
 }
 
 /// One measured run; the components go to `DIR/components-eigenlens.npy`.

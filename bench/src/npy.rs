@@ -108,7 +108,7 @@ impl<T: Element> Mapped<T> {
     }
 }
 
-/// How many elements there are, and where they start. Reads what [`Writer`] writes, and no more of the format.
+/// How many elements there are, and where they start. Reads what [`Writer`] and NumPy write, and no more of the format.
 fn read_header<T: Element>(file: &mut File) -> io::Result<(usize, usize)> {
     let mut start = [0; 10];
     file.read_exact(&mut start)?;
@@ -120,7 +120,10 @@ fn read_header<T: Element>(file: &mut File) -> io::Result<(usize, usize)> {
         .strip_prefix(&format!("{{'descr': '{}', 'fortran_order': False, 'shape': (", T::DESCR))
         .and_then(|rest| rest.split_once(')'))
         .and_then(|(extents, _)| {
-            extents.split_terminator(',').map(|extent| extent.parse::<usize>().ok()).product()
+            extents
+                .split_terminator(',')
+                .map(|extent| extent.trim().parse::<usize>().ok())
+                .product()
         });
     match length {
         Some(length) if start.starts_with(MAGIC) => Ok((length, start.len() + header_length)),

@@ -87,7 +87,7 @@ fn fit<T: Scalar>(
 }
 
 /// Rows lent straight from a mapped file, without a copy.
-struct LentRows<'a, T>(ArrayView2<'a, T>);
+pub struct LentRows<'a, T>(pub ArrayView2<'a, T>);
 
 impl<T: Scalar> Rows<T> for LentRows<'_, T> {
     fn n_features(&self) -> usize {

@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 
 import eigenlens
-from eigenlens import PCA, IncrementalPCA, Moments, TruncatedSVD, choose_n_components, load, verify
+from eigenlens import (
+    PCA,
+    IncrementalPCA,
+    Moments,
+    ProbabilisticPCA,
+    TruncatedSVD,
+    choose_n_components,
+    load,
+    verify,
+)
 
 FITTED = [
     PCA(2),
@@ -17,6 +26,8 @@ FITTED = [
     PCA(0.9),
     IncrementalPCA(2),
     TruncatedSVD(2),
+    ProbabilisticPCA(2),
+    ProbabilisticPCA(2, standardize=True),
 ]
 ARRAYS = ["components_", "singular_values_", "explained_variance_", "explained_variance_ratio_"]
 

@@ -8,7 +8,7 @@ sklearn = pytest.importorskip("sklearn")
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from eigenlens import PCA, IncrementalPCA, TruncatedSVD
+from eigenlens import PCA, IncrementalPCA, ProbabilisticPCA, TruncatedSVD
 
 ESTIMATORS = [
     PCA(),
@@ -17,6 +17,9 @@ ESTIMATORS = [
     IncrementalPCA(),
     IncrementalPCA(n_components=1, whiten=True),
     TruncatedSVD(n_components=1),
+    PCA(missing="em"),
+    ProbabilisticPCA(n_components=1),
+    ProbabilisticPCA(n_components=1, missing="error", standardize=True),
 ]
 
 

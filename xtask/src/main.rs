@@ -18,6 +18,15 @@ commands:
                  options: --runs N, --quick
   bench overhead what a call from Python costs beside the fit, and whether arrays are copied;
                  options: --runs N
+  bench missing  probabilistic PCA and missing values beside the `ppca` crate (needs the registry of
+                 crates); option: --quick
+  bench sparse   sparse PCA beside scikit-learn's: time, memory, adjusted variance;
+                 options: --case NAME, --runs N, --quick
+  bench labels   supervised PCA of 1,000,000 × 100 with ten classes beside PCA; option: --quick
+  bench embeddings   MDS, Isomap, Laplacian eigenmaps and LLE beside scikit-learn's: time, memory,
+                 accuracy; options: --case NAME, --runs N, --quick
+  bench kernels  kernel PCA beside scikit-learn; options: --runs N, --quick, and --large for exact
+                 kernel PCA of 50,000 rows in 2 GiB and Nyström of 1,000,000 streamed in 1 GiB
 ";
 
 fn main() -> ExitCode {
@@ -28,6 +37,11 @@ fn main() -> ExitCode {
         ["bench", "peers", options @ ..] => bench("eigenlens-bench", "peers.py", options),
         ["bench", "files", options @ ..] => bench("eigenlens", "files.py", options),
         ["bench", "overhead", options @ ..] => bench("eigenlens-bench", "overhead.py", options),
+        ["bench", "missing", options @ ..] => bench_missing(options),
+        ["bench", "sparse", options @ ..] => bench("eigenlens-bench", "sparse.py", options),
+        ["bench", "labels", options @ ..] => labels(options),
+        ["bench", "embeddings", options @ ..] => bench("eigenlens-bench", "embeddings.py", options),
+        ["bench", "kernels", options @ ..] => bench("eigenlens-bench", "kernels.py", options),
         [] | ["help" | "-h" | "--help"] => {
             print!("{USAGE}");
             Ok(())
@@ -97,6 +111,49 @@ fn bench(program: &str, script: &str, options: &[&str]) -> Result<(), String> {
             .arg(release.join(format!("{program}{}", env::consts::EXE_SUFFIX)))
             .arg("--output")
             .arg(target.join("bench"))
+            .args(options),
+    )
+}
+
+/// Builds our side and the peer, which is a package of its own, and runs them in turn.
+fn bench_missing(options: &[&str]) -> Result<(), String> {
+    let release = release_directory()?;
+    let target = release.parent().unwrap_or(&release);
+    let (ours, peer) = ("eigenlens-bench", "ppca-peer");
+    step(&format!("build {ours}"), cargo().args(["build", "--release", "--bin", ours]))?;
+    let beside = target.join("bench-peer");
+    step(
+        &format!("build {peer}"),
+        cargo()
+            .args(["build", "--release", "--manifest-path"])
+            .arg(root().join("bench/ppca-peer/Cargo.toml"))
+            .arg("--target-dir")
+            .arg(&beside),
+    )?;
+    step(
+        "eigenlens and its peer",
+        Command::new(release.join(format!("{ours}{}", env::consts::EXE_SUFFIX)))
+            .arg("missing")
+            .arg(target.join("bench"))
+            .arg(beside.join("release").join(format!("{peer}{}", env::consts::EXE_SUFFIX)))
+            .args(options),
+    )
+}
+
+/// Supervised PCA beside PCA: needs no other program.
+fn labels(options: &[&str]) -> Result<(), String> {
+    const PROGRAM: &str = "eigenlens-bench";
+    let release = release_directory()?;
+    let target = release.parent().unwrap_or(&release);
+    step(
+        &format!("build {PROGRAM}"),
+        cargo().args(["build", "--release", "--workspace", "--bin", PROGRAM]),
+    )?;
+    step(
+        "supervised PCA beside PCA",
+        Command::new(release.join(format!("{PROGRAM}{}", env::consts::EXE_SUFFIX)))
+            .args(["labels", "tall-f64"])
+            .arg(target.join("bench").join("labels"))
             .args(options),
     )
 }

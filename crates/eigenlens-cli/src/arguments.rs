@@ -2,9 +2,9 @@
 
 use crate::images::parse_shape;
 use crate::methods::FitMethod;
-use crate::wishes::{Bytes, parse_components, parse_solver};
+use crate::wishes::{Bytes, parse_components, parse_missing, parse_solver};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
-use eigenlens::{NComponents, Solver};
+use eigenlens::{Missing, NComponents, Solver};
 use eigenlens_io::ImageShape;
 use std::path::PathBuf;
 
@@ -65,6 +65,12 @@ pub enum Command {
     Transform(Transform),
     /// What a model keeps of a table, and what it loses.
     Reconstruct(Reconstruct),
+    /// Fill the holes of a table under a model, with standard errors.
+    Impute(Impute),
+    /// How likely samples are under a model, and which are unusual.
+    Score(Score),
+    /// Draw new samples from a model.
+    Sample(Sample),
     /// What is in a model file.
     Inspect(Inspect),
     /// How many components: every rule side by side.
@@ -75,6 +81,8 @@ pub enum Command {
     Report(Report),
     /// Check a model against its data with independent code; exit 1 if it fails.
     Verify(Verify),
+    /// How much two sets of columns depend on each other, and a test of it.
+    Hsic(Box<crate::commands::hsic::Asked>),
     /// List the methods.
     Methods,
     /// Write a small bundled table to try things on.
@@ -149,9 +157,12 @@ pub struct Reading {
         help_heading = "Reading"
     )]
     pub weight_kind: WeightKind,
-    /// What to do with missing values.
-    #[arg(long, value_name = "POLICY", default_value = "error", help_heading = "Reading")]
-    pub missing: MissingPolicy,
+    /// What to do with missing values: error, drop-rows, drop-columns, mean or em.
+    #[arg(long, value_name = "POLICY", help_heading = "Reading", value_parser = parse_missing)]
+    pub missing: Option<Missing>,
+    /// The largest share of missing values that is worked with [default: 0.9].
+    #[arg(long, value_name = "SHARE", help_heading = "Reading")]
+    pub most_missing: Option<f64>,
     /// Delimiter of a text table (one character, or `tab`).
     #[arg(long, value_name = "CHARACTER", help_heading = "Reading")]
     pub delimiter: Option<String>,
@@ -204,13 +215,6 @@ pub enum WeightKind {
     Relative,
 }
 
-#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum MissingPolicy {
-    /// Refuse, naming the cell.
-    #[default]
-    Error,
-}
-
 /// What is asked of every method.
 #[derive(Args, Clone)]
 pub struct Wishes {
@@ -246,6 +250,9 @@ pub struct Transform {
     /// Where the scores go, by extension [default: standard output, as CSV].
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
+    /// Add the standard error and the certainty of every score, which holes lower.
+    #[arg(long)]
+    pub standard_errors: bool,
 }
 
 #[derive(Args)]
@@ -262,6 +269,53 @@ pub struct Reconstruct {
     /// Write the error of every sample to a file.
     #[arg(long, value_name = "FILE")]
     pub errors: Option<PathBuf>,
+    /// How a kernel model finds its approximate pre-images: auto, fixed-point, distances, ridge.
+    #[arg(long, value_name = "WAY", value_parser = crate::wishes::parse_pre_image)]
+    pub pre_image: Option<eigenlens::PreImage>,
+}
+
+#[derive(Args)]
+pub struct Impute {
+    /// The model file.
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub data: Data,
+    #[command(flatten)]
+    pub reading: Reading,
+    /// Where the filled table goes, by extension [default: standard output, as CSV].
+    #[arg(long, short, value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
+    /// Write the standard error of every entry to a file: 0 where it was observed.
+    #[arg(long, value_name = "FILE")]
+    pub standard_errors: Option<PathBuf>,
+    /// Write this many tables with random draws in place of one with means.
+    #[arg(long, value_name = "N")]
+    pub draws: Option<usize>,
+}
+
+#[derive(Args)]
+pub struct Score {
+    /// The model file.
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub data: Data,
+    #[command(flatten)]
+    pub reading: Reading,
+    /// Write likelihood, distance and p-value of every sample to a file.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct Sample {
+    /// The model file.
+    pub model: PathBuf,
+    /// How many samples.
+    #[arg(short, value_name = "N", default_value_t = 100)]
+    pub n: usize,
+    /// Where they go, by extension [default: standard output, as CSV].
+    #[arg(long, short, value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
 }
 
 #[derive(Args)]
@@ -336,8 +390,14 @@ pub enum PlotKind {
     Circle,
     /// T² against Q with their limits.
     Monitoring,
+    /// Posterior means of samples with an ellipse of their uncertainty.
+    Posterior,
+    /// Held-out entries against what the model puts in their place.
+    Imputation,
     /// Mean, components and reconstructions of images.
     Images,
+    /// Variance explained against non-zeros, of a model fitted with `--path`.
+    Path,
 }
 
 #[derive(Args)]

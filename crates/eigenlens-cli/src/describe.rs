@@ -24,8 +24,10 @@ pub fn feature_names(model: &dyn Model) -> Vec<String> {
 /// Everything a person wants to see first.
 pub fn summary(model: &dyn Model, width: usize) -> String {
     let summary = model.summary();
+    let facts: String =
+        summary.facts.iter().map(|(name, value)| format!("{name:<15}{value}\n")).collect();
     format!(
-        "{}\n\n{}\n{}\n",
+        "{}\n\n{}\n{}\n{facts}",
         summary.headline,
         components_table(model, &summary, 20).to_text(width),
         summary.trust

@@ -179,9 +179,13 @@ fn hint_words(hint: &Hint) -> String {
             let bytes = value.parse().unwrap_or(u64::MAX);
             format!("use `--memory {}`", Bytes(bytes))
         }
+        Hint::Set { option, value } if value == "true" => {
+            format!("use `--{}`", option.replace('_', "-"))
+        }
         Hint::Set { option, value } => {
             let flag = match *option {
                 "n_components" => "components",
+                "n_neighbors" => "neighbors",
                 "weights" => "weight-kind",
                 other => other,
             };

@@ -7,11 +7,13 @@ mod failure;
 mod images;
 mod input;
 mod interrupt;
+mod kernels;
 mod methods;
 mod output;
 mod pictures;
 mod progress;
 mod talk;
+mod target;
 mod terms;
 mod wishes;
 

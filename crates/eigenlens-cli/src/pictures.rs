@@ -9,13 +9,14 @@ use crate::output::create;
 use crate::progress::Progress;
 use crate::talk::Talk;
 use crate::terms;
-use eigenlens::model::{Cells, Linear, normal_ellipse};
-use eigenlens::{Dataset, Model};
+use eigenlens::model::ppca::Posterior;
+use eigenlens::model::{Cells, Linear, covariance_ellipse, normal_ellipse};
+use eigenlens::{Dataset, Model, PathPoint};
 use eigenlens_io::write::Output;
 use eigenlens_io::{Labels, Numbers, StoredModel};
 use eigenlens_report::{
-    Arrow, Biplot, Coloring, Component, CorrelationCircle, Ellipse, Limit, LoadingBars, Loadings,
-    LoadingsHeatMap, Monitoring, Picture, Scores,
+    Arrow, Biplot, Coloring, Component, CorrelationCircle, Ellipse, Limit, Line, LoadingBars,
+    Loadings, LoadingsHeatMap, Mark, Monitoring, Picture, Scores, Series,
 };
 use ndarray::{Array2, s};
 use std::path::{Path, PathBuf};
@@ -38,6 +39,8 @@ pub struct Samples {
     q_limit: Option<f64>,
     /// The first samples themselves, for reconstructions.
     pub first: Array2<f64>,
+    /// What is known of latent scores, where the model is a density.
+    posterior: Option<Posterior>,
 }
 
 impl Samples {
@@ -72,7 +75,7 @@ impl Samples {
         };
         let data = match &weighted {
             Some(counts) => AnyData::F64(Dataset::sparse(counts)),
-            None => rows.data(),
+            None => opened.with_policy(rows.data()),
         };
         let scores = match transform(model, &data)? {
             Numbers::F32(scores) => scores.mapv(f64::from),
@@ -91,10 +94,28 @@ impl Samples {
             Piece::Sparse(x) => Array2::zeros((0, x.n_columns())),
         };
         let labels = input.labels().to_vec();
-        let color = labels.iter().position(colours);
-        let names = labels.iter().position(|column| names_samples(column, scores.nrows()));
         let label_names = opened.label_names();
-        Ok(Samples { scores, label_names, labels, color, names, t_squared, q, q_limit, first })
+        let posterior = match model.as_ppca() {
+            Some(ppca) => Some(each!(&data, d => ppca.posterior(d))?),
+            None => None,
+        };
+        // What the model was fitted to says most.
+        let target = stored.origin.options.get("target");
+        let target = target.and_then(|name| label_names.iter().position(|label| label == name));
+        let color = target.or_else(|| labels.iter().position(colours));
+        let names = labels.iter().position(|column| names_samples(column, scores.nrows()));
+        Ok(Samples {
+            scores,
+            label_names,
+            labels,
+            color,
+            names,
+            t_squared,
+            q,
+            q_limit,
+            first,
+            posterior,
+        })
     }
 
     /// Colours and names by the columns asked for.
@@ -145,6 +166,46 @@ impl Samples {
             points,
             ..Scores::default()
         })
+    }
+
+    /// Posterior means in the plane of two components, each with the ellipse that holds 95 % of its
+    /// posterior.
+    pub fn posterior_picture(
+        &self,
+        stored: &StoredModel,
+        axes: [usize; 2],
+    ) -> Result<Scores, Failure> {
+        /// More ellipses than these hide each other.
+        const MOST: usize = 60;
+        let model = &*stored.model;
+        let Some(posterior) = &self.posterior else { return Err(no_picture(model, "posterior")) };
+        let mut picture = self.scores_picture(stored, axes)?;
+        let groups: Vec<usize> = match &picture.coloring {
+            Coloring::Groups { of, .. } => of.clone(),
+            _ => Vec::new(),
+        };
+        let d = model.n_features();
+        let all = self.len() <= MOST;
+        let shown = (0..self.len()).filter(|&i| all || posterior.observed[i] < d).take(MOST);
+        picture.title = "Posterior means".into();
+        picture.ellipses = Vec::new();
+        for i in shown {
+            let Some(spread) = posterior.covariance(i) else { continue };
+            let entry = |a: usize, b: usize| spread.get([a, b]).copied().unwrap_or(0.0);
+            let covariance = [
+                [entry(axes[0], axes[0]), entry(axes[0], axes[1])],
+                [entry(axes[1], axes[0]), entry(axes[1], axes[1])],
+            ];
+            let e = covariance_ellipse(picture.points[i], covariance, CONFIDENCE)?;
+            let group = groups.get(i).copied();
+            picture.ellipses.push(Ellipse { group, center: e.center, axes: e.axes });
+        }
+        picture.caption = if all {
+            "Ellipses hold 95 % of each sample's posterior.".into()
+        } else {
+            "Ellipses hold 95 % of the posterior of samples with missing entries.".into()
+        };
+        Ok(picture)
     }
 
     /// Samples and features together: distances between samples are true (Gabriel 1971).
@@ -212,6 +273,11 @@ impl Samples {
         let Some(column) = self.color.and_then(|index| self.labels.get(index)) else {
             return Coloring::default();
         };
+        let numbers: Option<Vec<f64>> = column.iter().map(|label| label.parse().ok()).collect();
+        if let Some(values) = numbers.filter(|_| !colours(column)) {
+            let name = self.color.and_then(|index| self.label_names.get(index)).cloned();
+            return Coloring::Values { name: name.unwrap_or_default(), values };
+        }
         let mut names: Vec<String> = Vec::new();
         let of = (column.iter())
             .map(|label| match names.iter().position(|name| name == label) {
@@ -224,6 +290,44 @@ impl Samples {
             .collect();
         Coloring::Groups { names, of }
     }
+}
+
+/// Entries that were hidden from the model against what it puts in their place, in standard
+/// deviations of their feature.
+pub fn imputation_picture(
+    paths: &[PathBuf],
+    stored: &StoredModel,
+    reading: &Reading,
+    common: &Common,
+    talk: &Talk,
+) -> Result<Scores, Failure> {
+    /// The share of observed entries that is hidden.
+    const HIDDEN: f64 = 0.1;
+    let model = &*stored.model;
+    let Some(ppca) = model.as_ppca() else { return Err(no_picture(model, "imputation")) };
+    let opened = Opened::for_model(paths, stored, reading, common, talk)?;
+    let progress = Progress::bytes(talk, "reading");
+    let tell = |done, total| progress.at(done, total);
+    let input = opened.load(None, &progress, &tell, talk)?;
+    let data = input.data()?;
+    let hidden = each!(&data, d => ppca.held_out(d, HIDDEN, common.seed));
+    let hidden = hidden.map_err(|e| opened.explain(e, 0))?;
+    let error = hidden.root_mean_square();
+    Ok(Scores {
+        title: "Imputed against held-out entries".into(),
+        x: Component { name: "held-out entry (standard deviations)".into(), share: None },
+        y: Component { name: "imputed entry (standard deviations)".into(), share: None },
+        points: hidden.entries.iter().map(|e| [e.actual, e.imputed]).collect(),
+        equal_units: true,
+        caption: format!(
+            "{} of 100 observed entries were hidden at random. Root mean square error {:.3} \
+             standard deviations; {:.1} % lie within 1.96 standard errors.",
+            100.0 * HIDDEN,
+            error,
+            100.0 * hidden.coverage(1.96)
+        ),
+        ..Scores::default()
+    })
 }
 
 /// A column with a few values, each several times.
@@ -326,6 +430,56 @@ pub fn heat_map(model: &dyn Model) -> Result<LoadingsHeatMap, Failure> {
         values: loadings.rows().into_iter().map(|row| row.to_vec()).collect(),
         caption: "Loadings: components times standard deviations.".into(),
         ..LoadingsHeatMap::default()
+    })
+}
+
+/// Variance explained against non-zeros.
+pub fn path(model: &dyn Model) -> Result<Line, Failure> {
+    let Some(path) = model.path() else {
+        return Err(Failure::usage(
+            "this model holds no path",
+            "fit it with `eigenlens fit sparse-pca DATA --path 30`",
+        ));
+    };
+    let names = component_names(model);
+    let curve = |name: String, share: &dyn Fn(&PathPoint) -> f64| Series {
+        name,
+        points: path
+            .points
+            .iter()
+            .map(|point| [point.total_non_zeros() as f64, 100.0 * share(point)])
+            .collect(),
+        ..Series::default()
+    };
+    let mut series = vec![curve("all components".into(), &PathPoint::explained)];
+    if names.len() > 1 {
+        let one = |(j, name): (usize, &String)| {
+            curve(name.clone(), &move |point: &PathPoint| point.adjusted_variance_ratio[j])
+        };
+        series.extend(names.iter().enumerate().map(one));
+    }
+    let plain = 100.0 * path.plain_variance_ratio;
+    let (components, non_zeros) = (
+        if names.len() == 1 { "component" } else { "components" },
+        model.summary().columns.iter().find_map(|column| match (&column.cells, column.name) {
+            (Cells::Words(words), "non-zeros") => {
+                Some(words.iter().filter_map(|w| w.parse::<usize>().ok()).sum::<usize>())
+            }
+            _ => None,
+        }),
+    );
+    Ok(Line {
+        title: "Variance explained against non-zeros".into(),
+        subtitle: format!("{} plain {components} explain {plain:.1} %", names.len()),
+        x_label: "Non-zeros of all components".into(),
+        y_label: "Adjusted variance, % of the total".into(),
+        series,
+        marks: non_zeros
+            .map(|x| Mark { x: x as f64, label: "this model".into() })
+            .into_iter()
+            .collect(),
+        caption: "Each component adds what the ones before it do not explain.".into(),
+        ..Line::default()
     })
 }
 

@@ -1,6 +1,6 @@
 //! Counts of terms: made sparse and weighted before a model sees them.
 
-use crate::input::Piece;
+use crate::input::{Opened, Piece};
 use crate::methods::transform;
 use eigenlens::{Csr, Dataset, Scalar};
 use eigenlens_io::{Numbers, StoredModel};
@@ -30,9 +30,9 @@ fn sparse_of<T: Scalar>(x: &Array2<T>) -> eigenlens::Result<Csr<f64>> {
 }
 
 /// The scores of rows under a model, their counts weighted as in training.
-pub fn scores(stored: &StoredModel, rows: Piece) -> eigenlens::Result<Numbers> {
+pub fn scores(stored: &StoredModel, rows: Piece, opened: &Opened) -> eigenlens::Result<Numbers> {
     let Some(weights) = &stored.term_weights else {
-        return transform(&*stored.model, &rows.data());
+        return transform(&*stored.model, &opened.with_policy(rows.data()));
     };
     let counts = match rows {
         Piece::Dense(x) => Cow::Owned(sparse(x)?),

@@ -1,6 +1,6 @@
 //! Words of the command line that stand for values of the library.
 
-use eigenlens::{NComponents, Rule, Solver};
+use eigenlens::{Missing, NComponents, PreImage, Rule, Solver};
 use std::fmt;
 use std::str::FromStr;
 
@@ -85,6 +85,19 @@ pub fn parse_solver(text: &str) -> Result<Solver, String> {
         "randomized" => Solver::Randomized { oversampling: 10, power_iterations: 4 },
         _ => return Err("there are auto, covariance, dual, svd, iterative, randomized".into()),
     })
+}
+
+/// A policy for missing values.
+pub fn parse_missing(text: &str) -> Result<Missing, String> {
+    Missing::from_name(text).ok_or_else(|| {
+        let names: Vec<&str> = Missing::ALL.iter().map(|policy| policy.name()).collect();
+        format!("there are {}", names.join(", "))
+    })
+}
+
+/// `auto`, `fixed-point`, `distances` or `ridge`.
+pub fn parse_pre_image(text: &str) -> Result<PreImage, String> {
+    PreImage::named(text).ok_or_else(|| "there are auto, fixed-point, distances, ridge".into())
 }
 
 /// The route in the words it is given in.

@@ -2,9 +2,10 @@
 
 use crate::errors;
 use crate::files::{Files, Held};
-use eigenlens::{Csr, Dataset, Error, SampleWeights, Scalar};
+use eigenlens::{Csr, Dataset, Error, Missing, SampleWeights, Scalar};
 use eigenlens_io::Numbers;
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// A data set of either element type.
@@ -33,6 +34,8 @@ pub struct Given<'py> {
     weights: Option<PyReadonlyArray1<'py, f64>>,
     /// Whether only the ratios of the weights matter.
     relative: bool,
+    /// What to do with missing entries: `error`, `mean` or `em`.
+    missing: String,
 }
 
 /// The numbers, wherever they are.
@@ -59,6 +62,7 @@ pub struct Taken<'a> {
     source: Source<'a>,
     names: Option<Vec<String>>,
     weights: Option<SampleWeights>,
+    missing: Missing,
 }
 
 enum Source<'a> {
@@ -83,7 +87,16 @@ impl Given<'_> {
             true => SampleWeights::relative(weights.as_array().to_vec()),
             false => SampleWeights::frequency(weights.as_array().to_vec()),
         });
-        Ok(Taken { source, names: self.names.clone(), weights })
+        let missing = match self.missing.as_str() {
+            "error" => Missing::Error,
+            "mean" => Missing::Mean,
+            "em" => Missing::Em,
+            other => {
+                let said = format!("`missing` is `{other}`, but it must be error, mean or em");
+                return Err(PyValueError::new_err(said));
+            }
+        };
+        Ok(Taken { source, names: self.names.clone(), weights, missing })
     }
 }
 
@@ -144,6 +157,7 @@ impl<'a> Taken<'a> {
         if let Some(names) = names {
             data = data.with_feature_names(names)?;
         }
+        let data = data.with_missing(self.missing);
         Ok(match &self.weights {
             Some(weights) => data.with_weights(weights.clone()),
             None => data,

@@ -3,7 +3,7 @@
 use crate::data::{AnyData, Given, each, to_array};
 use crate::{errors, records};
 use eigenlens::model::from_parts;
-use eigenlens::{Dataset, Error, PcaModel, Scalar, TermWeights, Warning};
+use eigenlens::{Dataset, Error, PcaModel, PpcaModel, Scalar, TermWeights, Warning};
 use eigenlens_io::write::Output;
 use eigenlens_io::{Numbers, Origin, OriginColumn, StoredModel};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray2, ToPyArray};
@@ -40,6 +40,15 @@ impl Model {
         self.model().as_pca().ok_or_else(|| {
             let why = format!("the method `{method}` has none");
             errors::library(Error::NotDefined { what: "what only a PCA has", why })
+        })
+    }
+
+    /// The model as a probabilistic PCA.
+    fn ppca(&self) -> PyResult<&PpcaModel> {
+        let method = self.model().method();
+        self.model().as_ppca().ok_or_else(|| {
+            let why = format!("the method `{method}` has none");
+            errors::library(Error::NotDefined { what: "a density", why })
         })
     }
 }
@@ -208,15 +217,23 @@ impl Model {
         py: Python<'py>,
         scores: Scores<'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let pca = self.pca()?;
+        let (pca, ppca) = (self.pca()?, self.model().as_ppca());
         let samples = match &scores {
             Scores::F64(z) => {
                 let z = z.as_array();
-                py.detach(|| pca.inverse_transform(z)).map(Numbers::F64)
+                py.detach(|| match ppca {
+                    Some(ppca) => ppca.inverse_transform(z),
+                    None => pca.inverse_transform(z),
+                })
+                .map(Numbers::F64)
             }
             Scores::F32(z) => {
                 let z = z.as_array();
-                py.detach(|| pca.inverse_transform(z)).map(Numbers::F32)
+                py.detach(|| match ppca {
+                    Some(ppca) => ppca.inverse_transform(z),
+                    None => pca.inverse_transform(z),
+                })
+                .map(Numbers::F32)
             }
         };
         Ok(to_array(py, samples.map_err(errors::library)?))
@@ -233,6 +250,59 @@ impl Model {
         let found =
             taken.run(py, None, |data| each!(data, data => pca.sample_diagnostics(data)))?;
         Ok((found.t_squared.to_pyarray(py), found.q.to_pyarray(py)))
+    }
+
+    /// The table with its holes filled, and each hole: row, column, value, standard error.
+    #[allow(clippy::type_complexity)] // a tuple of what Python unpacks
+    fn impute<'py>(
+        &self,
+        py: Python<'py>,
+        data: Given<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, Vec<(usize, usize, f64, f64)>)> {
+        let taken = data.take()?;
+        let ppca = self.ppca()?;
+        let (table, entries) = taken.run(py, None, |data| match data {
+            AnyData::F32(data) => {
+                ppca.impute(data).map(|found| (Numbers::F32(found.table), found.entries))
+            }
+            AnyData::F64(data) => {
+                ppca.impute(data).map(|found| (Numbers::F64(found.table), found.entries))
+            }
+        })?;
+        let entries = entries.iter().map(|e| (e.row, e.column, e.value, e.standard_error));
+        Ok((to_array(py, table), entries.collect()))
+    }
+
+    /// The log-likelihood of what is observed of each sample, under probabilistic PCA.
+    fn log_likelihood<'py>(
+        &self,
+        py: Python<'py>,
+        data: Given<'py>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let taken = data.take()?;
+        let ppca = self.ppca()?;
+        let found = taken.run(py, None, |data| each!(data, data => ppca.log_likelihood(data)))?;
+        Ok(found.samples.to_pyarray(py))
+    }
+
+    /// Samples drawn from probabilistic PCA (n × d).
+    fn sample<'py>(
+        &self,
+        py: Python<'py>,
+        n: usize,
+        seed: u64,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        Ok(self.ppca()?.sample(n, seed).to_pyarray(py))
+    }
+
+    /// The covariance of probabilistic PCA (d × d).
+    fn covariance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        Ok(self.ppca()?.covariance().to_pyarray(py))
+    }
+
+    /// W of probabilistic PCA (d × k).
+    fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        Ok(self.ppca()?.weights().to_pyarray(py))
     }
 
     /// What was asked for, in the words of the surface that was asked.

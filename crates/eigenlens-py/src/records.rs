@@ -26,6 +26,8 @@ pub fn certificate<'py>(py: Python<'py>, found: &Certificate) -> PyResult<Bound<
         Evidence::Data => "data",
         Evidence::Probes { .. } => "probes",
         Evidence::Matrix => "matrix",
+        Evidence::Expected => "expected",
+        Evidence::Operator => "operator",
     };
     let missed = match found.none_missed {
         NoneMissed::Complete => "all values were computed",

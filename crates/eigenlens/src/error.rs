@@ -24,7 +24,8 @@ pub enum Error {
     #[error("the data have no columns")]
     NoColumns,
     /// An entry is missing (NaN) and the policy is to refuse. Drop the row or the column, or choose
-    /// another [`Missing`](crate::Missing) policy.
+    /// another [`Missing`](crate::Missing) policy; [`Dataset::holes`](crate::Dataset::holes) says where they
+    /// all are.
     #[error("row {row}, column {} is missing (NaN)", column_label(*column, name))]
     MissingValue {
         /// Row, counted from 0.
@@ -33,6 +34,38 @@ pub enum Error {
         column: usize,
         /// The column's name, when the data have names.
         name: Option<String>,
+    },
+    /// Too many entries are missing. Allow it with
+    /// [`Dataset::with_most_missing`](crate::Dataset::with_most_missing), if that is meant.
+    #[error(
+        "{:.1} % of the entries are missing ({missing} of them), but at most {:.1} % are worked with",
+        100.0 * rate,
+        100.0 * limit
+    )]
+    TooManyHoles {
+        /// Share of the entries that is missing.
+        rate: f64,
+        /// The share allowed.
+        limit: f64,
+        /// Entries that are missing.
+        missing: usize,
+    },
+    /// A column has no value at all, so nothing can be known about it. Leave it out.
+    #[error("column {name} has no value at all")]
+    EmptyColumn {
+        /// Column, counted from 0.
+        column: usize,
+        /// Its name, or its number in words.
+        name: String,
+    },
+    /// Hardly a row or a column is without holes, so that leaving them out leaves nothing. Choose
+    /// another [`Missing`](crate::Missing) policy.
+    #[error("`{policy}` leaves {left}, because the others have holes")]
+    NothingLeft {
+        /// The policy.
+        policy: &'static str,
+        /// Rows or columns left.
+        left: usize,
     },
     /// An entry is infinite. Mend or drop it: an infinite value has no variance.
     #[error("row {row}, column {} is {value}", column_label(*column, name))]
@@ -57,6 +90,16 @@ pub enum Error {
         limit: usize,
         /// Samples in the data.
         samples: usize,
+        /// Features in the data.
+        features: usize,
+    },
+    /// More non-zeros were asked for than there are features. Ask for at most `features`.
+    #[error("`{name}` is {requested}, but there are only {features} features")]
+    TooManyNonZeros {
+        /// The option's name.
+        name: &'static str,
+        /// Non-zeros asked for.
+        requested: usize,
         /// Features in the data.
         features: usize,
     },
@@ -104,6 +147,42 @@ pub enum Error {
         /// The value that came.
         value: f64,
     },
+    /// No sample has a label.
+    #[error("no sample has a label")]
+    NoLabels,
+    /// Every labelled sample is of one class: there is nothing to tell apart.
+    #[error("every label is `{label}`, but at least 2 classes are needed")]
+    OneClass {
+        /// The one class.
+        label: String,
+    },
+    /// The target is the same number for every sample.
+    #[error("the target is {value} for every sample, but it must vary")]
+    ConstantTarget {
+        /// The one value.
+        value: f64,
+    },
+    /// A number of the target is not finite.
+    #[error("the target of row {row} is {value}, but it must be finite")]
+    InfiniteTarget {
+        /// Row, counted from 0.
+        row: usize,
+        /// The value that came.
+        value: f64,
+    },
+    /// Samples have no label. Leave them out, or ask for their use without labels.
+    #[error("{} no label: {}", if rows.len() == 1 { "1 row has".to_string() } else { format!("{} rows have", rows.len()) }, numbers(rows))]
+    MissingLabels {
+        /// Rows, counted from 0.
+        rows: Vec<usize>,
+    },
+    /// A column is both target and feature: its directions would say nothing. Leave it out of the
+    /// features.
+    #[error("column `{name}` is the target and also among the features")]
+    TargetIsFeature {
+        /// The column.
+        name: String,
+    },
     /// Two shapes that belong together differ.
     #[error("{what} has {found}, but {expected} is expected")]
     Shape {
@@ -129,6 +208,42 @@ pub enum Error {
         upper: f64,
         /// Entry (column, row).
         lower: f64,
+    },
+    /// An entry of a distance matrix cannot be a distance.
+    #[error("the distance ({row}, {column}) is {value}, but it must be {expected}")]
+    NotADistance {
+        /// Row, counted from 0.
+        row: usize,
+        /// Column, counted from 0.
+        column: usize,
+        /// The value that came.
+        value: f64,
+        /// What would be accepted.
+        expected: &'static str,
+    },
+    /// More neighbours were asked for than there are other samples.
+    #[error("`n_neighbors` is {requested}, but every sample has only {limit} others")]
+    TooManyNeighbors {
+        /// Neighbours asked for.
+        requested: usize,
+        /// Other samples.
+        limit: usize,
+    },
+    /// The graph of neighbours is not in one piece. Ask for more neighbours, or for bridges.
+    #[error("with {neighborhood} the graph falls into {} parts ({} samples)", sizes.len(), numbers(sizes))]
+    Disconnected {
+        /// Samples in every part, largest first.
+        sizes: Vec<usize>,
+        /// Who is a neighbour, in words.
+        neighborhood: String,
+    },
+    /// A new sample has no neighbour among the training samples within the radius.
+    #[error("row {row} has no training sample within {radius}")]
+    Isolated {
+        /// Row, counted from 0.
+        row: usize,
+        /// The radius of the model.
+        radius: f64,
     },
     /// A matrix that must be positive semi-definite has a clearly negative eigenvalue.
     #[error(
@@ -243,14 +358,26 @@ impl Error {
             Error::TooManyComponents { limit, .. } if *limit > 0 => {
                 set("n_components", limit.to_string())
             }
+            Error::TooManyNonZeros { name, features, .. } => set(name, features.to_string()),
             Error::MissingValue { row, .. } => Some(Hint::DropRow(*row)),
             Error::Infinite { row, .. } => Some(Hint::DropRow(*row)),
+            Error::NothingLeft { .. } => set("missing", "em".into()),
+            Error::TooManyHoles { rate, .. } => {
+                set("most_missing", format!("{:.3}", (1000.0 * rate).ceil() / 1000.0))
+            }
+            Error::EmptyColumn { column, .. } => Some(Hint::DropColumn(*column)),
             Error::WeightSum { .. } => set("weights", "relative".into()),
+            Error::MissingLabels { .. } => set("unlabelled", "keep".into()),
             Error::Memory { needed, .. } => set("memory", needed.to_string()),
             Error::NotConverged { iterations, .. } => {
                 set("max_iterations", (iterations * 4).to_string())
             }
             Error::Unsupported { instead, .. } => instead.clone(),
+            Error::TooManyNeighbors { limit, .. } if *limit > 0 => {
+                set("n_neighbors", limit.to_string())
+            }
+            Error::Disconnected { .. } => set("bridges", "true".into()),
+            Error::Isolated { row, .. } => Some(Hint::DropRow(*row)),
             _ => None,
         }
     }
@@ -259,9 +386,13 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::TooManyComponents { .. }
+            | Error::TooManyNeighbors { .. }
+            | Error::TooManyNonZeros { .. }
             | Error::Parameter { .. }
             | Error::Unsupported { .. }
             | Error::NotDefined { .. }
+            | Error::NothingLeft { .. }
+            | Error::TargetIsFeature { .. }
             | Error::WeightSum { .. } => ErrorKind::Usage,
             Error::Memory { .. } => ErrorKind::Memory,
             Error::NotConverged { .. } | Error::Internal(_) => ErrorKind::Computation,
@@ -341,6 +472,98 @@ pub enum Warning {
         /// The rule.
         rule: &'static str,
     },
+    /// Samples with nothing observed: they say nothing, and their scores are those of the mean.
+    EmptyRows {
+        /// How many there are.
+        count: usize,
+        /// The first few of them, counted from 0.
+        rows: Vec<usize>,
+    },
+    /// Expectation maximisation stopped before its steps became small enough.
+    EmNotConverged {
+        /// Iterations made.
+        iterations: usize,
+        /// Relative change of the parameters in the last one.
+        change: f64,
+        /// Change wanted.
+        tolerance: f64,
+    },
+    /// The components explain the observed entries to rounding: the noise variance was held at a
+    /// small share of the variance, and the likelihood has no bound.
+    NoiseVanishes {
+        /// The noise variance, relative to the mean variance of a feature.
+        share: f64,
+    },
+    /// Penalties left nothing of these components: lower them.
+    ZeroComponents {
+        /// Components, counted from 0.
+        components: Vec<usize>,
+    },
+    /// The exact search stopped before its proof was complete: the best found, with its proven gap.
+    OptimalityGap {
+        /// Component, counted from 0.
+        component: usize,
+        /// The gap, relative to the proven upper bound.
+        gap: f64,
+        /// What stopped it.
+        limit: &'static str,
+    },
+    /// An iteration stopped at its limit before it came to rest.
+    Unsettled {
+        /// The iteration.
+        what: &'static str,
+        /// Iterations made.
+        iterations: usize,
+        /// The last change.
+        change: f64,
+        /// The change at which it would have ended.
+        tolerance: f64,
+    },
+    /// The labels tell fewer directions than were asked for: the rank of the centred label kernel.
+    LabelRank {
+        /// Components that depend on the labels.
+        useful: usize,
+        /// Components asked for.
+        requested: usize,
+    },
+    /// The features have nothing in common with the target, as far as rounding lets see.
+    NoDependence,
+    /// Nearly every sample has a class of its own: the target looks like an identifier.
+    IdentifierTarget {
+        /// Classes.
+        classes: usize,
+        /// Labelled samples.
+        samples: usize,
+    },
+    /// Samples without a label took part in means and variances only.
+    Unlabelled {
+        /// How many.
+        samples: usize,
+    },
+    /// The label kernel was replaced by a thin one.
+    LabelKernelCut {
+        /// Columns of its factor.
+        width: usize,
+        /// Share of its trace that was left out.
+        share: f64,
+    },
+    /// The kernel's width makes nearly all kernel values between different samples the same.
+    DegenerateKernel {
+        /// γ.
+        gamma: f64,
+        /// 0: every sample is alone; 1: all samples look alike.
+        value: f64,
+    },
+    /// The kernel is not positive semi-definite.
+    IndefiniteKernel {
+        /// The negative eigenvalues' share of the spectrum (of moduli); a lower bound unless
+        /// `complete`.
+        share: f64,
+        /// The most negative eigenvalue.
+        smallest: f64,
+        /// Whether all eigenvalues were computed.
+        complete: bool,
+    },
     /// The certificate does not meet the tolerance asked for.
     NotCertified {
         /// Largest relative residual.
@@ -348,6 +571,20 @@ pub enum Warning {
         /// Residual asked for.
         tolerance: f64,
     },
+}
+
+impl Warning {
+    /// Whether a warning of PCA on a factor of a kernel means anything to the kernel's user, who has
+    /// not seen the factor's columns.
+    pub(crate) fn concerns_kernels(&self) -> bool {
+        !matches!(
+            self,
+            Warning::ConstantColumns { .. }
+                | Warning::DominantColumn { .. }
+                | Warning::Quantized { .. }
+                | Warning::VarianceOutOfRange
+        )
+    }
 }
 
 impl fmt::Display for Warning {
@@ -400,6 +637,80 @@ impl fmt::Display for Warning {
             Warning::RuleFindsNone { rule } => {
                 write!(f, "the rule `{rule}` finds no component above the noise; one is kept")
             }
+            Warning::EmptyRows { count, rows } => {
+                let names: Vec<String> = rows.iter().map(ToString::to_string).collect();
+                write!(
+                    f,
+                    "{} nothing observed and get the prior: row {}{}",
+                    plural(*count, "sample has", "samples have"),
+                    list(&names),
+                    if rows.len() < *count && rows.len() <= 8 { ", …" } else { "" }
+                )
+            }
+            Warning::EmNotConverged { iterations, change, tolerance } => write!(
+                f,
+                "expectation maximisation still changed by {change:.1e} after {iterations} iterations, the tolerance is {tolerance:.1e}"
+            ),
+            Warning::NoiseVanishes { share } => write!(
+                f,
+                "the components explain every observed entry; the noise variance is held at {share:.0e} of the variance"
+            ),
+            Warning::ZeroComponents { components } => {
+                let names: Vec<String> = components.iter().map(|j| (j + 1).to_string()).collect();
+                write!(
+                    f,
+                    "the penalty leaves nothing of {} {}; lower it",
+                    if names.len() == 1 { "component" } else { "components" },
+                    list(&names)
+                )
+            }
+            Warning::OptimalityGap { component, gap, limit } => write!(
+                f,
+                "component {} is the best found when the {limit} limit was reached: none has more than {:.2} % more variance",
+                component + 1,
+                100.0 * gap / (1.0 - gap)
+            ),
+            Warning::Unsettled { what, iterations, change, tolerance } => write!(
+                f,
+                "{what} stopped after {iterations} iterations: the last one moved an entry by {change:.1e}, the tolerance is {tolerance:.1e}"
+            ),
+            Warning::LabelRank { useful, requested } => write!(
+                f,
+                "the target tells {} apart, not {requested}; the others are null",
+                plural(*useful, "direction", "directions")
+            ),
+            Warning::NoDependence => {
+                write!(f, "the features have nothing in common with the target")
+            }
+            Warning::IdentifierTarget { classes, samples } => write!(
+                f,
+                "the target has {classes} classes for {samples} samples: it looks like an identifier"
+            ),
+            Warning::Unlabelled { samples } => write!(
+                f,
+                "{} no label and took part in means and variances only",
+                plural(*samples, "sample has", "samples have")
+            ),
+            Warning::LabelKernelCut { width, share } => write!(
+                f,
+                "the label kernel was cut to rank {width}, which leaves out {:.2} % of its trace",
+                share * 100.0
+            ),
+            Warning::DegenerateKernel { gamma, value } => write!(
+                f,
+                "gamma {gamma:e} makes nearly all kernel values {value}: {}",
+                if *value > 0.5 {
+                    "all samples look alike; a larger gamma would tell them apart"
+                } else {
+                    "every sample is alone; a smaller gamma would let them meet"
+                }
+            ),
+            Warning::IndefiniteKernel { share, smallest, complete } => write!(
+                f,
+                "the kernel is not positive semi-definite: {}{:.1} % of its spectrum is negative (down to {smallest:.3e})",
+                if *complete { "" } else { "at least " },
+                share * 100.0
+            ),
             Warning::NotCertified { residual, tolerance } => write!(
                 f,
                 "the certificate shows a relative residual of {residual:.1e}, the tolerance is {tolerance:.1e}"
@@ -429,6 +740,10 @@ fn column_label(column: usize, name: &Option<String>) -> String {
         Some(name) => format!("{column} (`{name}`)"),
         None => column.to_string(),
     }
+}
+
+fn numbers(values: &[usize]) -> String {
+    list(&values.iter().map(usize::to_string).collect::<Vec<_>>())
 }
 
 fn plural(count: usize, one: &str, many: &str) -> String {

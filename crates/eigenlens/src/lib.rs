@@ -17,32 +17,64 @@
 //! | --- | --- | --- | --- |
 //! | [`Pca`] | the standardised data, or their Gram matrix on the short side | largest | [`PcaModel`] |
 //! | [`Lsa`] | the same, not centred | largest | [`PcaModel`] |
+//! | [`Ppca`] | the same, with σ² from the trace; expectation maximisation for data with holes | largest | [`PpcaModel`] |
+//! | [`BayesianPca`] | the same with a prior that switches directions off | largest | [`PpcaModel`] |
+//! | [`PpcaMixture`] | several of them, by expectation maximisation | largest | [`PpcaMixtureModel`] |
+//! | [`SparsePca`] | the covariance, with a search of its own | largest | [`SparsePcaModel`] |
+//! | [`SupervisedPca`] | `Xᵀ H K_y H X`, through the thin product `Xᵀ H Δ` | largest | [`SupervisedPcaModel`] |
+//! | [`KernelSupervisedPca`] | `Δᵀ H K_x H Δ` | largest | [`KernelSupervisedPcaModel`] |
+//! | [`KernelPca`] | the centred kernel matrix, stored, in blocks, by landmarks or random features | largest | [`KernelPcaModel`] |
+//! | [`Mds`] | `−½ H D∘D H` of distances | largest | [`EmbeddingModel`] |
+//! | [`Isomap`] | the same of distances along the data | largest | [`EmbeddingModel`] |
+//! | [`LaplacianEigenmaps`] | the graph Laplacian of neighbours | smallest | [`EmbeddingModel`] |
+//! | [`Lle`] | `(I − W)ᵀ(I − W)` of reconstruction weights | smallest | [`EmbeddingModel`] |
 //!
 //! Data come as a [`Dataset`]: dense ([`ndarray`]), sparse ([`Csr`]) or streamed ([`Rows`]). The
 //! library opens no files, prints nothing and draws no unseeded random numbers.
 
 mod data;
+pub mod dependence;
 mod error;
+pub mod graph;
+mod kernel;
 mod linalg;
 mod methods;
+mod missing;
 pub mod model;
 mod operator;
 mod scalar;
 pub mod select;
 pub mod solve;
+mod sparse;
 mod wishes;
 
 pub use data::{
-    ColumnStatistics, Csr, Dataset, Missing, Moments, RowReader, Rows, SampleWeights,
-    TermWeighting, TermWeights,
+    ColumnStatistics, Csr, Dataset, Holes, Missing, Moments, Resolved, RowReader, Rows,
+    SampleWeights, Target, TargetKind, TermWeighting, TermWeights, Treatment,
 };
+pub use dependence::{Hsic, LabelKernel};
 pub use error::{Error, ErrorKind, Hint, Result, Warning};
-pub use methods::{Lsa, Pca};
+pub use graph::{Metric, Neighborhood, Quality};
+pub use kernel::{
+    Bandwidth, CustomKernel, Kernel, ResolvedKernel, center_kernel, center_new_kernel,
+};
+pub use methods::{
+    Algorithm, Approximation, BayesianPca, Isomap, KernelPca, KernelStorage, KernelSupervisedPca,
+    Landmarks, LaplacianEigenmaps, Lle, Lsa, Mds, PartsCompared, Pca, PenaltyScale, PerComponent,
+    Ppca, PpcaMixture, SparsePca, SupervisedPca,
+};
+pub use missing::Progress;
 pub use model::parts::{Parts, Value};
-pub use model::{Claim, GramPca, Model, PcaModel, Summary, Verification};
+pub use model::{
+    Affinity, Claim, EmbeddingModel, GramPca, KernelAccuracy, KernelPcaModel,
+    KernelSupervisedPcaModel, Model, NegativePart, Normalization, Optimality, PathPoint, PcaModel,
+    PpcaMixtureModel, PpcaModel, PreImage, PreImages, Projection, Scaling, SparsePath,
+    SparsePcaModel, Summary, SupervisedPcaModel, Verification,
+};
 pub use operator::{Deflated, Operator, SparseSymmetric, SymmetricMatrix};
 pub use scalar::Scalar;
 pub use solve::{Certificate, Plan, Route};
+pub use sparse::{Deflation, ProofLimits, Ridge, StoppedBy};
 pub use wishes::{NComponents, Options, Rule, Solver};
 
 /// The commands and examples of the written pages, run as tests.
@@ -54,4 +86,26 @@ mod pages {
     struct PcaPage;
     #[doc = include_str!("../../../docs/methods/lsa.md")]
     struct LsaPage;
+    #[doc = include_str!("../../../docs/methods/ppca.md")]
+    struct PpcaPage;
+    #[doc = include_str!("../../../docs/methods/bayesian-pca.md")]
+    struct BayesianPcaPage;
+    #[doc = include_str!("../../../docs/methods/ppca-mixture.md")]
+    struct PpcaMixturePage;
+    #[doc = include_str!("../../../docs/methods/sparse-pca.md")]
+    struct SparsePcaPage;
+    #[doc = include_str!("../../../docs/methods/kernel-pca.md")]
+    struct KernelPcaPage;
+    #[doc = include_str!("../../../docs/methods/supervised-pca.md")]
+    struct SupervisedPcaPage;
+    #[doc = include_str!("../../../docs/methods/kernel-supervised-pca.md")]
+    struct KernelSupervisedPcaPage;
+    #[doc = include_str!("../../../docs/methods/mds.md")]
+    struct MdsPage;
+    #[doc = include_str!("../../../docs/methods/isomap.md")]
+    struct IsomapPage;
+    #[doc = include_str!("../../../docs/methods/laplacian.md")]
+    struct LaplacianPage;
+    #[doc = include_str!("../../../docs/methods/lle.md")]
+    struct LlePage;
 }

@@ -6,8 +6,9 @@
 mod torture_support;
 
 use eigenlens::{
-    Csr, Dataset, Error, NComponents, Options, Pca, Plan, Route, Rule, SampleWeights, Scalar,
-    Solver,
+    Csr, Dataset, EmbeddingModel, Error, Isomap, KernelSupervisedPca, LabelKernel,
+    LaplacianEigenmaps, Lle, Mds, Metric, Missing, NComponents, Options, Pca, Plan, Ridge, Route,
+    Rule, SampleWeights, Scalar, Solver, SparsePca, SupervisedPca, Target,
 };
 use ndarray::Array2;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -72,17 +73,28 @@ static ALLOCATOR: Counting = Counting;
 
 /// Bytes at the peak beyond what was there before: of a fit, or of a fit with scores less those.
 fn peak<T: Scalar>(pca: &Pca, data: &Dataset<T>) -> (usize, Plan) {
-    let before = NOW.load(SeqCst);
-    PEAK.store(before, SeqCst);
-    let model = pca.fit(data).unwrap();
-    let alone = PEAK.load(SeqCst) - before;
+    let (alone, model) = measured(|| pca.fit(data).unwrap());
     drop(model);
-    let before = NOW.load(SeqCst);
-    PEAK.store(before, SeqCst);
-    let (model, scores) = pca.fit_transform(data).unwrap();
-    let with_scores = PEAK.load(SeqCst) - before;
+    let (with_scores, (model, scores)) = measured(|| pca.fit_transform(data).unwrap());
     let returned = scores.len() * size_of::<T>();
     (alone.max(with_scores.saturating_sub(returned)), model.plan().clone())
+}
+
+/// Bytes at the peak of some work beyond what was there before.
+fn measured<R>(work: impl FnOnce() -> R) -> (usize, R) {
+    let before = NOW.load(SeqCst);
+    PEAK.store(before, SeqCst);
+    let result = work();
+    (PEAK.load(SeqCst) - before, result)
+}
+
+/// Bytes at the peak of an embedding, less the coordinates that the model keeps and returns.
+fn embedding_peak(fit: impl Fn() -> EmbeddingModel) -> (usize, Plan) {
+    let before = NOW.load(SeqCst);
+    PEAK.store(before, SeqCst);
+    let model = fit();
+    let peak = PEAK.load(SeqCst) - before;
+    (peak.saturating_sub(8 * model.coordinates().len()), model.plan().clone())
 }
 
 struct Report {
@@ -96,6 +108,14 @@ impl Report {
         let threads = 8;
         let options = Options { threads: Some(threads), ..Options::default() };
         let (measured, plan) = peak(&pca.clone().options(options), data);
+        self.compare(what, threads, measured, plan);
+    }
+
+    fn judge(&mut self, what: &str, measured: usize, plan: &Plan) {
+        self.compare(what, 8, measured, plan.clone());
+    }
+
+    fn compare(&mut self, what: &str, threads: usize, measured: usize, plan: Plan) {
         let planned = plan.peak_memory as usize;
         let kept = measured <= planned;
         // Small plans carry a few megabytes of slack; all of them leave room for 32 threads with
@@ -141,6 +161,18 @@ fn plans_are_kept() {
         report.check("20k × 30 parallel", rule(Rule::ParallelAnalysis), &Dataset::from(part));
         let part = x.slice(ndarray::s![..2000, ..12]);
         report.check("2000 × 12 held out", rule(Rule::CrossValidation), &Dataset::from(part));
+    }
+    {
+        let mut random = Random::new(7);
+        let holes = normals(20_000, 50).mapv(|v| if random.below(5) == 0 { f64::NAN } else { v });
+        let data = Dataset::from(&holes).with_missing(Missing::Em);
+        report.check("20k × 50 em", auto(5), &data);
+        let streamed = InBlocks::new(&holes, 100);
+        let data = Dataset::streamed(&streamed).with_missing(Missing::Em);
+        report.check("20k × 50 em streamed", auto(5), &data);
+        let wide = normals(300, 3000).mapv(|v| if random.below(9) == 0 { f64::NAN } else { v });
+        let data = Dataset::from(&wide).with_missing(Missing::Em);
+        report.check("300 × 3000 em", auto(3), &data);
     }
     {
         let x = normals(20_000, 300);
@@ -197,9 +229,72 @@ fn plans_are_kept() {
             report.check("sparse 200 × 30k 1 %", by(10, solver), &Dataset::sparse(&x));
         }
     }
+    supervised(&mut report);
+    for (n, d) in [(1500, 3), (1200, 40)] {
+        let x = normals(n, d);
+        let data = Dataset::from(&x);
+        let options = || Options { threads: Some(8), ..Options::default() };
+        let mut check = |what: &str, fit: &dyn Fn() -> EmbeddingModel| {
+            let (measured, plan) = embedding_peak(fit);
+            report.compare(&format!("{n} × {d} {what}"), 8, measured, plan);
+        };
+        let isomap = Isomap::new(2).neighbors(12).bridges(true).options(options());
+        check("isomap", &|| isomap.fit(&data).unwrap());
+        check("landmarks", &|| isomap.clone().landmarks(300).fit(&data).unwrap());
+        let l1 = Mds::new(2).metric(Metric::Manhattan).options(options());
+        check("mds", &|| l1.fit(&data).unwrap());
+        let laplacian = LaplacianEigenmaps::new(2).bridges(true).options(options());
+        check("laplacian", &|| laplacian.fit(&data).unwrap());
+        let lle = Lle::new(2).bridges(true).options(options());
+        check("lle", &|| lle.fit(&data).unwrap());
+    }
     println!("{}", report.lines.join("\n"));
     budgets();
+    sparse_components();
     assert_eq!(report.wrong, 0, "\n{}", report.lines.join("\n"));
+}
+
+/// Supervised PCA: fits with scores, less those.
+fn supervised(report: &mut Report) {
+    fn check<T: Scalar>(
+        report: &mut Report,
+        what: &str,
+        fit: SupervisedPca,
+        data: &Dataset<T>,
+        target: &Target,
+    ) {
+        let options = Options { threads: Some(8), ..Options::default() };
+        let fit = fit.options(options);
+        let (bytes, (model, scores)) = measured(|| fit.fit_transform(data, target).unwrap());
+        let returned = scores.len() * size_of::<T>();
+        report.judge(what, bytes.saturating_sub(returned), model.plan());
+    }
+    let ten = |n: usize| Target::classes((0..n).map(|i| (i * 7 % 10).to_string()));
+    let linear = |k: usize| SupervisedPca::new(k).label_kernel(LabelKernel::Linear);
+    let x = Random::new(1).normals(200_000, 50);
+    let data = Dataset::from(&x);
+    check(report, "200k × 50, 10 classes", SupervisedPca::new(9), &data, &ten(200_000));
+    let numbers = Target::numbers(Random::new(2).normals(200_000, 3));
+    check(report, "200k × 50, 3 numbers", linear(3), &data, &numbers);
+    let half = SupervisedPca::new(5).supervision(0.5);
+    check(report, "200k × 50, half", half.clone(), &data, &ten(200_000));
+    let part = x.slice(ndarray::s![..20_000, ..]);
+    let number = Target::numbers(Random::new(3).normals(20_000, 1));
+    check(report, "20k × 50, gaussian", SupervisedPca::new(3), &Dataset::from(part), &number);
+    let streamed = InBlocks::new(&x, 1000);
+    let fit = SupervisedPca::new(2);
+    check(report, "200k × 50 streamed", fit.clone(), &Dataset::streamed(&streamed), &ten(200_000));
+    let x = distinct(4, 100, 20_000);
+    check(report, "100 × 20 000, 10 classes", fit.clone(), &Dataset::from(&x), &ten(100));
+    check(report, "100 × 20 000, half", half, &Dataset::from(&x), &ten(100));
+    let x: Csr<f64> = sparse(20_000, 5000, 50);
+    check(report, "sparse 20k × 5k, 10 classes", fit, &Dataset::sparse(&x), &ten(20_000));
+    // The kernel is never kept: a matrix of these would be 200 MB.
+    let x = Random::new(5).normals(5000, 10);
+    let options = Options { threads: Some(8), ..Options::default() };
+    let fit = KernelSupervisedPca::new(2).options(options);
+    let (bytes, model) = measured(|| fit.fit(&Dataset::from(&x), &ten(5000)).unwrap());
+    report.judge("5000 × 10, kernel", bytes, model.plan());
 }
 
 /// Rows with `stored` entries each, made without a dense matrix.
@@ -214,6 +309,29 @@ fn sparse(n: usize, d: usize, stored: usize) -> Csr<f64> {
         values.extend((0..stored).map(|_| random.normal()));
     }
     Csr::new(n, d, (0..=n).map(|i| i * stored).collect(), columns, values).unwrap()
+}
+
+/// Sparse PCA of many features: within its plan, and never a matrix of all pairs.
+fn sparse_components() {
+    let (n, d) = (60, 3000);
+    let x: Array2<f64> = distinct(6, n, d);
+    let data = Dataset::from(&x);
+    for pca in [
+        SparsePca::cardinality(3, 20),
+        SparsePca::non_zeros(3, 20),
+        SparsePca::non_zeros(3, 20).ridge(Ridge::Infinite),
+    ] {
+        let options = Options { threads: Some(8), max_iterations: 30, ..Options::default() };
+        let pca = pca.options(options);
+        let planned = pca.plan(&data).unwrap().peak_memory as usize;
+        let before = NOW.load(SeqCst);
+        PEAK.store(before, SeqCst);
+        let model = pca.fit(&data).unwrap();
+        let measured = PEAK.load(SeqCst) - before;
+        assert_eq!(model.plan().route, Route::Iterative);
+        assert!(measured <= planned, "{measured} bytes of {planned} planned");
+        assert!(measured < 8 * d * d, "{measured} bytes would hold all pairs");
+    }
 }
 
 /// Under a budget: a route within it, kept; or a refusal that says how much is needed.

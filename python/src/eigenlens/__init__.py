@@ -18,6 +18,7 @@ from eigenlens._incremental_pca import IncrementalPCA
 from eigenlens._load import load
 from eigenlens._moments import Moments
 from eigenlens._pca import PCA
+from eigenlens._probabilistic_pca import ProbabilisticPCA
 from eigenlens._results import Certificate, Plan, Verification
 from eigenlens._table import Table
 from eigenlens._truncated_svd import TruncatedSVD
@@ -32,6 +33,7 @@ __all__ = [
     "Moments",
     "NotFittedError",
     "Plan",
+    "ProbabilisticPCA",
     "Table",
     "TruncatedSVD",
     "Verification",

@@ -14,6 +14,9 @@ from eigenlens._standalone import is_sparse
 from eigenlens._table import as_table
 
 
+_PLAIN = (np.dtype(np.float64), np.dtype(np.float32))
+
+
 @dataclass
 class Data:
     """Data ready to be used."""
@@ -64,15 +67,20 @@ def for_estimator(
         "ensure_min_features": ensure_min_features,
     }
     names, X = _from_arrow(X)
-    if names is None:
+    if names is None and reset and _is_plain(X, ensure_min_samples, ensure_min_features):
+        estimator.n_features_in_ = X.shape[1]
+        estimator.__dict__.pop("feature_names_in_", None)
+    elif names is None:
         X = validate_data(estimator, X, reset=reset, **checks)
     else:
         X = check_array(X, estimator=estimator, **checks)
         _keep_features(estimator, names, reset=reset)
     names = getattr(estimator, "feature_names_in_", None) if reset else None
     weights = _weights(sample_weight, X)
-    relative = getattr(estimator, "weight_kind", "frequency") == "relative"
-    return _data(X, names, weights, relative)
+    data = _data(X, names, weights)
+    data.given["relative"] = getattr(estimator, "weight_kind", "frequency") == "relative"
+    data.given["missing"] = getattr(estimator, "missing", "error")
+    return data
 
 
 def alone(X: Any, sample_weight: Any = None) -> Data:
@@ -88,22 +96,34 @@ def alone(X: Any, sample_weight: Any = None) -> Data:
         X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False
     )
     weights = _weights(sample_weight, X)
-    return _data(X, names, weights, relative=False)
+    return _data(X, names, weights)
 
 
-def _data(X: Any, names: Any, weights: Any, relative: bool) -> Data:
+def _data(X: Any, names: Any, weights: Any) -> Data:
     sparse = is_sparse(X)
     return Data(
         given={
             "values": _compressed(X) if sparse else _plain(X),
             "names": None if names is None else [str(name) for name in names],
             "weights": weights,
-            "relative": relative,
+            "relative": False,
+            "missing": "error",
         },
         n_samples=X.shape[0],
         n_features=X.shape[1],
         dtype=X.dtype,
         is_sparse=sparse,
+    )
+
+
+def _is_plain(X: Any, min_samples: int, min_features: int) -> bool:
+    """Whether validation would find nothing to do: it costs a few percent of a small fit."""
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.dtype in _PLAIN
+        and X.shape[0] >= min_samples
+        and X.shape[1] >= min_features
     )
 
 
@@ -138,6 +158,7 @@ def _from_files(estimator: Any, table: Any, *, reset: bool, sample_weight: Any) 
     data = _files(table.open(memory, known))
     if reset:
         _keep_features(estimator, data.given["values"].feature_names, reset=True)
+    data.given["missing"] = getattr(estimator, "missing", "error")
     if sample_weight is not None:
         weights = np.asarray(sample_weight, dtype=np.float64)
         if weights.ndim != 1:
@@ -159,7 +180,13 @@ def _known_names(estimator: Any) -> list[str]:
 
 def _files(files: _core.Files) -> Data:
     return Data(
-        given={"values": files, "names": None, "weights": None, "relative": False},
+        given={
+            "values": files,
+            "names": None,
+            "weights": None,
+            "relative": False,
+            "missing": "error",
+        },
         n_samples=files.n_rows,
         n_features=len(files.feature_names),
         dtype=np.dtype(np.float32 if files.is_f32 else np.float64),

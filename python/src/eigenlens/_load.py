@@ -10,10 +10,15 @@ from eigenlens import _core
 from eigenlens._estimator import Estimator
 from eigenlens._incremental_pca import IncrementalPCA
 from eigenlens._pca import PCA
+from eigenlens._probabilistic_pca import ProbabilisticPCA
 from eigenlens._truncated_svd import TruncatedSVD
 
 # By method, for models that no estimator saved; a new estimator is a row here.
-_BY_METHOD: dict[str, type[Estimator]] = {"pca": PCA, "lsa": TruncatedSVD}
+_BY_METHOD: dict[str, type[Estimator]] = {
+    "pca": PCA,
+    "lsa": TruncatedSVD,
+    "ppca": ProbabilisticPCA,
+}
 _CLASSES: dict[str, type[Estimator]] = {
     one.__name__: one for one in (*_BY_METHOD.values(), IncrementalPCA)
 }
@@ -44,10 +49,14 @@ def load(path: str | os.PathLike[str]) -> Any:
     words = model.options
     kind = _CLASSES.get(words.get("class", ""))
     if kind is None or kind._method != model.method:
+        if model.method not in _BY_METHOD:
+            known = ", ".join(_BY_METHOD)
+            raise ValueError(f"{path}: a model of `{model.method}`; Python knows {known}")
         kind = _BY_METHOD[model.method]
         parameters: dict[str, Any] = {"n_components": model.n_components}
         if kind is PCA:
             parameters["whiten"] = model.whitens
+        if kind is not TruncatedSVD:
             parameters["standardize"] = model.scale is not None
         stored: dict[str, Any] = {}
     else:

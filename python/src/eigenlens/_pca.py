@@ -60,6 +60,9 @@ class PCA(Estimator):
         Threads; None and -1: one for each core. The answer does not depend on it.
     weight_kind : {'frequency', 'relative'}, default='frequency'
         What `sample_weight` means: counts, or only ratios.
+    missing : {'error', 'em', 'mean'}, default='error'
+        What NaN means: an error; entries that are integrated out by expectation maximisation; the
+        mean of their feature (simple, and biased towards too little variance).
 
     Attributes
     ----------
@@ -121,6 +124,7 @@ class PCA(Estimator):
         "random_state": [RANDOM_STATE],
         "standardize": [TRUTH],
         "weight_kind": [Words("frequency", "relative")],
+        "missing": [Words("error", "em", "mean")],
         **SHARED,
     }
 
@@ -140,6 +144,7 @@ class PCA(Estimator):
         memory: int | str | None = None,
         n_jobs: int | None = None,
         weight_kind: Literal["frequency", "relative"] = "frequency",
+        missing: Literal["error", "em", "mean"] = "error",
     ) -> None:
         self.n_components = n_components
         self.copy = copy
@@ -154,6 +159,7 @@ class PCA(Estimator):
         self.memory = memory
         self.n_jobs = n_jobs
         self.weight_kind = weight_kind
+        self.missing = missing
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fits the model to data, a file or :class:`Moments`.

@@ -20,7 +20,7 @@ pub fn run(asked: &Choose, common: &Common, talk: &Talk) -> Result<(), Failure> 
         Some(path) => Some(PictureOutput::create(path, &asked.data.data)?),
         None => None,
     };
-    let opened = Opened::for_fit(&asked.data.data, &asked.reading, common, talk)?;
+    let opened = Opened::for_fit(&asked.data.data, &asked.reading, &[], common, talk)?;
     let progress = Progress::bytes(talk, "reading");
     let tell = |done, total| progress.at(done, total);
     let input = opened.load(common.memory.map(|m| m.0 / 2), &progress, &tell, talk)?;

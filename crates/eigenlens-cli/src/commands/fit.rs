@@ -3,17 +3,22 @@
 use crate::arguments::{self, Common};
 use crate::describe::{component_names, feature_names, model_value, plan_value, summary};
 use crate::failure::Failure;
-use crate::input::{Input, Opened};
-use crate::methods::{AnyData, FitMethod, Fitted, Method, Wishes};
+use crate::input::{Input, Opened, Piece};
+use crate::methods::{AnyData, FitMethod, Fitted, Method, Wishes, each};
 use crate::output::{TableOutput, create, default_path, print, view};
 use crate::progress::Progress;
 use crate::talk::Talk;
+use crate::target;
 use crate::terms;
 use crate::wishes::{Bytes, components_text};
-use eigenlens::{Csr, Dataset, Model, NComponents, Options, TermWeights, Value};
+use eigenlens::{
+    Csr, Dataset, Missing, Model, NComponents, Options, Resolved, Scalar, Target, TermWeights,
+    Treatment, Value,
+};
 use eigenlens_io::write::Output;
 use eigenlens_io::{Labels, Numbers, Origin, StoredModel, json};
 use ndarray::{Array2, ArrayView2};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 pub fn run(method: &FitMethod, common: &Common, talk: &Talk) -> Result<(), Failure> {
@@ -23,8 +28,10 @@ pub fn run(method: &FitMethod, common: &Common, talk: &Talk) -> Result<(), Failu
         return plan(asked, method, common, talk);
     }
     let outputs = Outputs::create(asked)?;
-    let opened = Opened::for_fit(&asked.data.data, &asked.reading, common, talk)?;
+    let targets = target::names(method.target());
+    let opened = Opened::for_fit(&asked.data.data, &asked.reading, targets, common, talk)?;
     let mut wishes = wishes(method, asked, &opened, common);
+    wishes.target = target::read(method.target(), &opened, talk)?;
     let memory = Memory::share(&opened, method, &wishes, common)?;
 
     let progress = Progress::bytes(talk, "reading");
@@ -36,26 +43,38 @@ pub fn run(method: &FitMethod, common: &Common, talk: &Talk) -> Result<(), Failu
     wishes.options.memory = memory.all.map(|all| all.saturating_sub(input.bytes()));
     let weighted = weigh(&input, &opened, method)?;
     let data = data(&input, &opened, &weighted)?;
+    check_missing(asked, method, &opened)?;
+    let whole = Whole::of(&data, method, &opened, &wishes.options)?;
+    let data = whole.as_ref().map_or(data, Whole::data);
 
     // A stream shows how far each pass is.
     let spinner = input.piece().map(|_| Progress::spinner(talk, "fitting"));
     // Under a budget scores are made afterwards, block by block.
     let want_scores = outputs.scores.is_some() && memory.all.is_none() && input.piece().is_some();
-    let fitted = method
-        .fit(&wishes, &data, want_scores)
-        .map_err(|e| memory.explain(e, &opened, input.bytes()))?;
+    let fitted = method.fit(&wishes, &data, want_scores).map_err(|e| {
+        where_holes_are(e, &data, method, |e| memory.explain(e, &opened, input.bytes()))
+    })?;
     drop(spinner);
     let Fitted { model, scores } = fitted;
     tell_choice(&*model, asked, &wishes, talk);
+    let treated = whole.as_ref().and_then(Whole::treatment).or(model.missing());
+    if let Some(treatment) = treated {
+        talk.say(format!("missing: {treatment}"));
+    }
     mind_warnings(&*model, common, talk)?;
 
+    // Columns that a policy for missing values left out are no features.
+    let mut columns = opened.origin_columns();
+    if let Some(names) = model.feature_names() {
+        columns.retain(|column| names.contains(&column.name));
+    }
     let stored = StoredModel {
         model,
         term_weights: weighted.map(|(weights, _)| weights),
         origin: Origin {
             program: concat!("eigenlens ", env!("CARGO_PKG_VERSION")).into(),
-            options: method.wishes_in_words(&wishes),
-            columns: opened.origin_columns(),
+            options: in_words(method, &wishes, &opened),
+            columns,
             labels: opened.label_names(),
             image: opened.image_shape(),
         },
@@ -88,6 +107,7 @@ fn wishes(method: &dyn Method, asked: &arguments::Fit, opened: &Opened, common: 
             tolerance: asked.wishes.tolerance,
             max_iterations: asked.wishes.max_iterations.unwrap_or(defaults.max_iterations),
         },
+        target: None,
     }
 }
 
@@ -98,6 +118,91 @@ fn components(
     d: usize,
 ) -> NComponents {
     asked.wishes.components.clone().unwrap_or_else(|| method.default_components(n, d))
+}
+
+/// Everything asked for in the words of the command line.
+fn in_words(method: &dyn Method, wishes: &Wishes, opened: &Opened) -> BTreeMap<String, String> {
+    let mut words = method.wishes_in_words(wishes);
+    if opened.missing() != Missing::Error {
+        words.insert("missing".into(), opened.missing().name().into());
+    }
+    words
+}
+
+/// The data without their holes, for methods that do not know any.
+enum Whole<'a> {
+    F32(Resolved<'a, f32>),
+    F64(Resolved<'a, f64>),
+}
+
+impl<'a> Whole<'a> {
+    fn of(
+        data: &AnyData<'a>,
+        method: &dyn Method,
+        opened: &Opened,
+        options: &Options,
+    ) -> Result<Option<Whole<'a>>, Failure> {
+        if method.takes_holes() || opened.missing() == Missing::Error {
+            return Ok(None);
+        }
+        let resolved = match data {
+            AnyData::F32(d) => d.resolve_missing(options).map(Whole::F32),
+            AnyData::F64(d) => d.resolve_missing(options).map(Whole::F64),
+        };
+        resolved.map(Some).map_err(|e| opened.explain(e, 0))
+    }
+
+    fn data(&self) -> AnyData<'_> {
+        match self {
+            Whole::F32(x) => AnyData::F32(x.dataset()),
+            Whole::F64(x) => AnyData::F64(x.dataset()),
+        }
+    }
+
+    fn treatment(&self) -> Option<&Treatment> {
+        match self {
+            Whole::F32(x) => x.treatment(),
+            Whole::F64(x) => x.treatment(),
+        }
+    }
+}
+
+/// Rows that were left out have no scores, where the method cannot score rows with holes.
+fn check_missing(
+    asked: &arguments::Fit,
+    method: &dyn Method,
+    opened: &Opened,
+) -> Result<(), Failure> {
+    if asked.scores.is_some() && opened.missing() == Missing::DropRows && !method.takes_holes() {
+        return Err(Failure::usage(
+            format!("`{}` has no scores for rows with missing values", method.about().name),
+            "leave out `--scores`, or use `--missing mean`",
+        ));
+    }
+    Ok(())
+}
+
+/// An error about a hole says where the others are and what would go on.
+fn where_holes_are(
+    error: eigenlens::Error,
+    data: &AnyData,
+    method: &dyn Method,
+    explain: impl Fn(eigenlens::Error) -> Failure,
+) -> Failure {
+    let is_hole = matches!(error, eigenlens::Error::MissingValue { .. });
+    let holes = if is_hole { each!(data, d => d.holes()).ok() } else { None };
+    let mut failure = explain(error);
+    if let (Failure::Data { what, hint }, Some(holes)) = (&mut failure, holes) {
+        what.push_str(&format!("; {holes}"));
+        let policies = if method.takes_holes() {
+            "`--missing em`, or drop-rows, drop-columns or mean"
+        } else {
+            "`--missing mean`, or drop-rows or drop-columns"
+        };
+        let leave = hint.take().map_or(String::new(), |hint| format!("; {hint}"));
+        *hint = Some(format!("use {policies}{leave}"));
+    }
+    failure
 }
 
 /// Refuses outputs that the method does not have.
@@ -173,27 +278,34 @@ fn in_memory_plan(
     wishes: &Wishes,
     memory: Option<u64>,
 ) -> Result<eigenlens::Plan, Failure> {
-    let shape = (opened.n_samples().1.max(2), opened.n_features());
+    let rows = wishes.target.as_ref().map_or(opened.n_samples().1, Target::n_samples);
+    let shape = (rows.max(2), opened.n_features());
     let mut wishes = wishes.clone();
     wishes.options.memory = memory;
     if let Some(sparse) = opened.sparse() {
-        let data = AnyData::F64(Dataset::sparse(sparse));
+        let data = plannable(AnyData::F64(Dataset::sparse(sparse)), method, opened);
         return method.plan(&wishes, &data).map_err(|e| opened.explain(e, 0));
     }
+    let policy = |data| plannable(data, method, opened);
     // One number that stands for all of them: a plan looks at none.
     let (f32s, f64s) = ([0f32], [0f64]);
     let planned = if opened.is_f32() {
         let x = ArrayView2::from_shape((1, 1), &f32s[..]).ok();
         let x = x.as_ref().and_then(|x| x.broadcast(shape));
-        x.map(|x| method.plan(&wishes, &AnyData::F32(Dataset::dense(x))))
+        x.map(|x| method.plan(&wishes, &policy(AnyData::F32(Dataset::dense(x)))))
     } else {
         let x = ArrayView2::from_shape((1, 1), &f64s[..]).ok();
         let x = x.as_ref().and_then(|x| x.broadcast(shape));
-        x.map(|x| method.plan(&wishes, &AnyData::F64(Dataset::dense(x))))
+        x.map(|x| method.plan(&wishes, &policy(AnyData::F64(Dataset::dense(x)))))
     };
     planned
         .unwrap_or_else(|| Err(eigenlens::Error::Internal("a shape cannot be planned".into())))
         .map_err(|e| opened.explain(e, 0))
+}
+
+/// Data with the policy for missing values, where the method itself carries it out.
+fn plannable<'a>(data: AnyData<'a>, method: &dyn Method, opened: &Opened) -> AnyData<'a> {
+    if method.takes_holes() { opened.with_policy(data) } else { data }
 }
 
 /// `--plan`: nothing is read but the beginning of the files, nothing is written.
@@ -203,8 +315,10 @@ fn plan(
     common: &Common,
     talk: &Talk,
 ) -> Result<(), Failure> {
-    let opened = Opened::for_fit(&asked.data.data, &asked.reading, common, talk)?;
+    let targets = target::names(method.target());
+    let opened = Opened::for_fit(&asked.data.data, &asked.reading, targets, common, talk)?;
     let mut wishes = wishes(method, asked, &opened, common);
+    wishes.target = target::read(method.target(), &opened, talk)?;
     let memory = Memory::share(&opened, method, &wishes, common)?;
     let streams = memory.table == Some(0);
     let (known, guess) = opened.n_samples();
@@ -282,7 +396,14 @@ fn tell_choice(model: &dyn Model, asked: &arguments::Fit, wishes: &Wishes, talk:
     } else {
         format!("{wish}, as nothing was said; --components to choose")
     };
-    talk.say(format!("components: {} ({said})", model.n_components()));
+    match model.as_mixture() {
+        Some(mixture) => talk.say(format!(
+            "parts: {} of {} latent dimensions ({said})",
+            mixture.n_parts(),
+            mixture.latent_dimension()
+        )),
+        None => talk.say(format!("components: {} ({said})", model.n_components())),
+    }
     talk.say(format!("plan: {}", model.plan()));
 }
 
@@ -399,11 +520,32 @@ pub fn write_scores(
     let names = component_names(&*stored.model);
     table.begin(&opened.label_names(), &names, is_f32, opened.n_samples().0)?;
     let progress = Progress::bytes(talk, "scoring");
+    let mut holed = 0;
     opened.for_each_piece(&progress, |rows, labels, first| {
-        let scores = terms::scores(stored, rows).map_err(|e| opened.explain(e, first))?;
+        holed += with_holes(rows);
+        let scores = terms::scores(stored, rows, opened).map_err(|e| opened.explain(e, first))?;
         table.write(labels, view(&scores))
     })?;
-    table.finish()
+    table.finish()?;
+    if holed > 0 {
+        talk.say(format!(
+            "{holed} samples have missing values: their scores are fitted to what is observed, with \
+             less certainty (`transform --standard-errors` says how much)"
+        ));
+    }
+    Ok(())
+}
+
+/// Samples with a missing value.
+fn with_holes(rows: Piece) -> usize {
+    fn count<T: Scalar>(x: &Array2<T>) -> usize {
+        x.rows().into_iter().filter(|row| row.iter().any(|v| v.to_f64().is_nan())).count()
+    }
+    match rows {
+        Piece::Dense(Numbers::F32(x)) => count(x),
+        Piece::Dense(Numbers::F64(x)) => count(x),
+        Piece::Sparse(_) => 0,
+    }
 }
 
 /// A matrix whose rows have names.

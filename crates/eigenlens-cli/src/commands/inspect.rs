@@ -42,8 +42,7 @@ fn origin(stored: &StoredModel) -> String {
     let line = |name: &str, value: String| format!("{name:<15}{value}\n");
     let options: Vec<String> =
         stored.origin.options.iter().map(|(name, value)| format!("{name} {value}")).collect();
-    let facts = stored.model.summary().facts;
-    let mut text: String = facts.into_iter().map(|(name, value)| line(name, value)).collect();
+    let mut text = String::new();
     text.push_str(&line("plan", stored.model.plan().to_string()));
     text.push_str(&line("made by", format!("{}: {}", stored.origin.program, options.join(", "))));
     text

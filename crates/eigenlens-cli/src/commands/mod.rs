@@ -4,10 +4,14 @@ mod choose;
 mod demo;
 pub mod example;
 mod fit;
+pub mod hsic;
+mod impute;
 mod inspect;
 mod plot;
 mod reconstruct;
 mod report;
+mod sample;
+mod score;
 mod transform;
 mod verify;
 
@@ -28,11 +32,15 @@ pub fn run(cli: &Cli, talk: &Talk) -> Result<(), Failure> {
         Command::Fit(method) => fit::run(method, common, talk),
         Command::Transform(asked) => transform::run(asked, common, talk),
         Command::Reconstruct(asked) => reconstruct::run(asked, common, talk),
+        Command::Impute(asked) => impute::run(asked, common, talk),
+        Command::Score(asked) => score::run(asked, common, talk),
+        Command::Sample(asked) => sample::run(asked, common, talk),
         Command::Inspect(asked) => inspect::run(asked, common, talk),
         Command::Choose(asked) => choose::run(asked, common, talk),
         Command::Plot(asked) => plot::run(asked, common, talk),
         Command::Report(asked) => report::run(asked, common, talk),
         Command::Verify(asked) => verify::run(asked, common, talk),
+        Command::Hsic(asked) => hsic::run(asked, common, talk),
         Command::Methods => methods(common.json),
         Command::Example(asked) => example::run(asked, talk),
         Command::Demo => demo::run(common, talk),
@@ -59,7 +67,7 @@ fn methods(as_json: bool) -> Result<(), Failure> {
         rows: METHODS.iter().map(row).collect(),
         ..Table::default()
     };
-    let text = table.to_text(120);
+    let text = table.to_text(140);
     print(&format!("{text}\n`eigenlens fit METHOD --help` lists the options of a method.\n"))
 }
 

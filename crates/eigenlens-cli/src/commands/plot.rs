@@ -24,6 +24,14 @@ pub fn run(asked: &Plot, common: &Common, talk: &Talk) -> Result<(), Failure> {
     let output = PictureOutput::create(&path, &inputs)?;
     let stored = read_model(&asked.model, common.threads)?;
     let axes = axes(asked, &stored)?;
+    if kind == PlotKind::Imputation {
+        if asked.data.is_empty() {
+            return Err(need_table(asked, kind));
+        }
+        let picture =
+            pictures::imputation_picture(&asked.data, &stored, &asked.reading, common, talk)?;
+        return output.write(&picture.draw()?, talk);
+    }
     let samples = if asked.data.is_empty() {
         None
     } else {
@@ -41,14 +49,7 @@ fn draw(
     axes: [usize; 2],
 ) -> Result<Picture, Failure> {
     let model = &*stored.model;
-    let need = || {
-        samples.ok_or_else(|| {
-            Failure::usage(
-                format!("a picture of samples (`--kind {}`) needs the table", word(kind)),
-                format!("use `eigenlens plot {} DATA`", asked.model.display()),
-            )
-        })
-    };
+    let need = || samples.ok_or_else(|| need_table(asked, kind));
     Ok(match kind {
         PlotKind::Scree => match scree(model, &model.summary(), "") {
             Some(scree) => scree.draw()?,
@@ -57,6 +58,8 @@ fn draw(
         PlotKind::Loadings => pictures::loadings(model)?.draw()?,
         PlotKind::HeatMap => pictures::heat_map(model)?.draw()?,
         PlotKind::Circle => pictures::circle(model, axes)?.draw()?,
+        PlotKind::Posterior => need()?.posterior_picture(stored, axes)?.draw()?,
+        PlotKind::Imputation => return Err(need_table(asked, kind)),
         PlotKind::Scores => need()?.scores_picture(stored, axes)?.draw()?,
         PlotKind::Biplot => need()?.biplot(stored, axes)?.draw()?,
         PlotKind::Monitoring => match need()?.monitoring(model) {
@@ -71,6 +74,7 @@ fn draw(
                 ));
             }
         },
+        PlotKind::Path => pictures::path(model)?.draw()?,
         PlotKind::Images => match images::shape(stored, asked.image_size)? {
             Some(shape) => match model.as_pca() {
                 Some(pca) => images::grid(pca, shape, samples.map(|s| &s.first))?.draw()?,
@@ -86,9 +90,19 @@ fn draw(
     })
 }
 
+fn need_table(asked: &Plot, kind: PlotKind) -> Failure {
+    Failure::usage(
+        format!("a picture of samples (`--kind {}`) needs the table", word(kind)),
+        format!("use `eigenlens plot {} DATA`", asked.model.display()),
+    )
+}
+
 /// Options that a picture would ignore are refused.
 fn check(asked: &Plot, kind: PlotKind) -> Result<(), Failure> {
-    let of_samples = matches!(kind, PlotKind::Scores | PlotKind::Biplot | PlotKind::Monitoring);
+    let of_samples = matches!(
+        kind,
+        PlotKind::Scores | PlotKind::Biplot | PlotKind::Monitoring | PlotKind::Posterior
+    );
     let refuse = |option: &str| {
         Err(Failure::usage(
             format!("`{option}` does not fit `--kind {}`", word(kind)),

@@ -8,7 +8,7 @@ use crate::output::{TableOutput, print, view};
 use crate::progress::Progress;
 use crate::talk::Talk;
 use eigenlens::model::{number, percent};
-use eigenlens::{Dataset, Model, Scalar, Value};
+use eigenlens::{Dataset, Missing, Model, PreImage, Scalar, Value};
 use eigenlens_io::{Labels, Numbers, json};
 use eigenlens_report::{Column, Table};
 use ndarray::Array2;
@@ -36,6 +36,13 @@ pub fn run(asked: &Reconstruct, common: &Common, talk: &Talk) -> Result<(), Fail
         ));
     }
     let model = &*stored.model;
+    let approximate = model.linear().is_none();
+    if asked.pre_image.is_some() && !approximate {
+        return Err(Failure::usage(
+            format!("`--pre-image` does not fit a model of the method `{}`", model.method()),
+            "leave out `--pre-image`: its reconstruction is exact",
+        ));
+    }
     let opened = Opened::for_model(&asked.data.data, &stored, &asked.reading, common, talk)?;
     let labels = opened.label_names();
     let n = opened.n_samples().0;
@@ -43,7 +50,9 @@ pub fn run(asked: &Reconstruct, common: &Common, talk: &Talk) -> Result<(), Fail
         table.begin(&labels, &feature_names(model), opened.is_f32(), n)?;
     }
     if let Some(table) = &mut errors {
-        table.begin(&labels, &["error", "relative_error"].map(String::from), false, n)?;
+        let mut names = vec!["error".to_string(), "relative_error".into()];
+        names.extend(approximate.then(|| "feature_distance".into()));
+        table.begin(&labels, &names, false, n)?;
     }
     let mut loss = Loss::default();
     let progress = Progress::bytes(talk, "reconstructing");
@@ -54,15 +63,19 @@ pub fn run(asked: &Reconstruct, common: &Common, talk: &Talk) -> Result<(), Fail
                 "use `eigenlens verify`, or a dense table",
             ));
         };
-        let (back, samples) = round_trip(model, numbers).map_err(|e| opened.explain(e, first))?;
+        let way = asked.pre_image.unwrap_or_default();
+        let (back, samples) = round_trip(model, numbers, way, opened.missing())
+            .map_err(|e| opened.explain(e, first))?;
         loss.add(first, &samples, labels);
         if let Some(table) = &mut rows {
             table.write(labels, view(&back))?;
         }
         if let Some(table) = &mut errors {
-            let columns = Array2::from_shape_fn((samples.len(), 2), |(i, j)| match j {
+            let width = if approximate { 3 } else { 2 };
+            let columns = Array2::from_shape_fn((samples.len(), width), |(i, j)| match j {
                 0 => samples[i].error,
-                _ => samples[i].relative(),
+                1 => samples[i].relative(),
+                _ => samples[i].left.unwrap_or(f64::NAN),
             });
             table.write(labels, view(&Numbers::F64(columns)))?;
         }
@@ -97,6 +110,8 @@ struct Sample {
     error: f64,
     /// Its distance from the mean.
     distance: f64,
+    /// What an approximate pre-image leaves, as a distance in feature space.
+    left: Option<f64>,
 }
 
 impl Sample {
@@ -105,31 +120,51 @@ impl Sample {
     }
 }
 
-fn round_trip(model: &dyn Model, numbers: &Numbers) -> eigenlens::Result<(Numbers, Vec<Sample>)> {
+fn round_trip(
+    model: &dyn Model,
+    numbers: &Numbers,
+    way: PreImage,
+    missing: Missing,
+) -> eigenlens::Result<(Numbers, Vec<Sample>)> {
     match numbers {
         Numbers::F32(x) => {
-            let back = model.reconstruct_f32(&Dataset::from(x))?;
-            let samples = samples(model, x, &back);
+            let data = Dataset::from(x).with_missing(missing);
+            let (back, left) = match model.pre_images_f32(&data, way).transpose()? {
+                Some(found) => (found.rows, found.distances),
+                None => (model.reconstruct_f32(&data)?, Vec::new()),
+            };
+            let samples = samples(model, x, &back, &left);
             Ok((Numbers::F32(back), samples))
         }
         Numbers::F64(x) => {
-            let back = model.reconstruct_f64(&Dataset::from(x))?;
-            let samples = samples(model, x, &back);
+            let data = Dataset::from(x).with_missing(missing);
+            let (back, left) = match model.pre_images_f64(&data, way).transpose()? {
+                Some(found) => (found.rows, found.distances),
+                None => (model.reconstruct_f64(&data)?, Vec::new()),
+            };
+            let samples = samples(model, x, &back, &left);
             Ok((Numbers::F64(back), samples))
         }
     }
 }
 
-fn samples<T: Scalar>(model: &dyn Model, x: &Array2<T>, back: &Array2<T>) -> Vec<Sample> {
+fn samples<T: Scalar>(
+    model: &dyn Model,
+    x: &Array2<T>,
+    back: &Array2<T>,
+    left: &[f64],
+) -> Vec<Sample> {
     let mean = model.linear().map_or_else(Vec::new, |linear| linear.mean.to_vec());
-    (x.rows().into_iter().zip(back.rows()))
-        .map(|(x, back)| {
+    (x.rows().into_iter().zip(back.rows()).enumerate())
+        .map(|(i, (x, back))| {
             let (mut error, mut distance) = (0.0f64, 0.0f64);
-            for (f, (x, back)) in x.iter().zip(back).enumerate() {
+            // Of a sample with holes, what there is of it.
+            let there = x.iter().zip(back).enumerate().filter(|(_, (x, _))| !x.to_f64().is_nan());
+            for (f, (x, back)) in there {
                 error = error.hypot(x.to_f64() - back.to_f64());
                 distance = distance.hypot(x.to_f64() - mean.get(f).copied().unwrap_or(0.0));
             }
-            Sample { error, distance }
+            Sample { error, distance, left: left.get(i).copied() }
         })
         .collect()
 }
@@ -141,6 +176,8 @@ struct Loss {
     /// √Σ error² and √Σ distance²: roots, because squares may leave the range of numbers.
     error: f64,
     distance: f64,
+    /// The sum of distances left in feature space, and how many there are.
+    left: (f64, usize),
     /// Error, row from 1, labels.
     worst: Vec<(f64, usize, String)>,
 }
@@ -153,6 +190,9 @@ impl Loss {
             self.rows += 1;
             self.error = self.error.hypot(sample.error);
             self.distance = self.distance.hypot(sample.distance);
+            if let Some(left) = sample.left {
+                self.left = (self.left.0 + left, self.left.1 + 1);
+            }
             if self.worst.len() < WORST || self.worst.iter().any(|w| w.0 < sample.error) {
                 let names: Vec<&str> = labels.iter().filter_map(|l| l.get(i)).collect();
                 let at = self.worst.partition_point(|w| w.0 >= sample.error);
@@ -176,7 +216,23 @@ impl Loss {
         n * d / (n * k + k * d + d)
     }
 
+    /// The mean distance that approximate pre-images leave in feature space.
+    fn mean_left(&self) -> Option<f64> {
+        (self.left.1 > 0).then(|| self.left.0 / self.left.1 as f64)
+    }
+
     fn text(&self, model: &dyn Model) -> String {
+        if let Some(left) = self.mean_left() {
+            return format!(
+                "samples            {}\ncomponents         {} in feature space\n\
+                 pre-images         approximate: {} away in feature space, on average\n\
+                 root mean square   {} per entry from the samples\n",
+                self.rows,
+                model.n_components(),
+                number(left),
+                number(self.root_mean_square(model)),
+            );
+        }
         let table = Table {
             caption: "largest errors".into(),
             columns: vec![
@@ -214,6 +270,8 @@ impl Loss {
             ("relative_squared_error", self.relative().into()),
             ("root_mean_square_error", self.root_mean_square(model).into()),
             ("compression_ratio", self.compression(model).into()),
+            ("approximate", self.mean_left().is_some().into()),
+            ("feature_distance", self.mean_left().into()),
             ("largest", Value::List(worst.collect())),
         ])
     }

@@ -2,11 +2,15 @@
 
 use super::fit::write_scores;
 use crate::arguments::{Common, Transform};
-use crate::describe::read_model;
+use crate::describe::{component_names, read_model};
 use crate::failure::Failure;
 use crate::input::Opened;
-use crate::output::TableOutput;
+use crate::methods::each;
+use crate::output::{TableOutput, view};
+use crate::progress::Progress;
 use crate::talk::Talk;
+use eigenlens_io::{Numbers, StoredModel};
+use ndarray::{Array2, ArrayView2, Axis, concatenate};
 
 pub fn run(asked: &Transform, common: &Common, talk: &Talk) -> Result<(), Failure> {
     if asked.reading.weights.is_some() {
@@ -20,9 +24,59 @@ pub fn run(asked: &Transform, common: &Common, talk: &Talk) -> Result<(), Failur
     let stored = read_model(&asked.model, common.threads)?;
     let opened = Opened::for_model(&asked.data.data, &stored, &asked.reading, common, talk)?;
     let (path, is_stdout) = (table.path.clone(), table.is_stdout());
-    write_scores(&stored, &opened, table, talk)?;
+    if asked.standard_errors {
+        write_with_errors(&stored, &opened, table, talk)?;
+    } else {
+        write_scores(&stored, &opened, table, talk)?;
+    }
     if !is_stdout {
         talk.say(format!("scores: {}", path.display()));
     }
     Ok(())
+}
+
+/// Scores with what holes cost them: least squares on what is observed for a PCA, the posterior for
+/// a density.
+fn write_with_errors(
+    stored: &StoredModel,
+    opened: &Opened,
+    mut table: TableOutput,
+    talk: &Talk,
+) -> Result<(), Failure> {
+    let model = &*stored.model;
+    let (Some(pca), None) = (model.as_pca(), &stored.term_weights) else {
+        return Err(Failure::usage(
+            format!("`--standard-errors` does not fit a model of the method `{}`", model.method()),
+            "leave out `--standard-errors`",
+        ));
+    };
+    let names = component_names(model);
+    let with = |ending: &str| names.iter().map(|n| format!("{n}_{ending}")).collect::<Vec<_>>();
+    let second = if model.as_ppca().is_some() { Vec::new() } else { with("certainty") };
+    let columns = [names.clone(), with("error"), second].concat();
+    table.begin(&opened.label_names(), &columns, false, opened.n_samples().0)?;
+    let progress = Progress::bytes(talk, "scoring");
+    opened.for_each_piece(&progress, |rows, labels, first| {
+        let data = opened.with_policy(rows.data());
+        let matrix = match model.as_ppca() {
+            Some(ppca) => {
+                let found = each!(&data, d => ppca.posterior(d));
+                let found = found.map_err(|e| opened.explain(e, first))?;
+                joined(&[found.means.view(), found.standard_deviations().view()])?
+            }
+            None => {
+                let found = each!(&data, d => pca.transform_observed(d));
+                let found = found.map_err(|e| opened.explain(e, first))?;
+                let all = [&found.scores, &found.standard_errors, &found.certainty];
+                joined(&all.map(|m| m.view()))?
+            }
+        };
+        table.write(labels, view(&Numbers::F64(matrix)))
+    })?;
+    table.finish()
+}
+
+fn joined(matrices: &[ArrayView2<f64>]) -> Result<Array2<f64>, Failure> {
+    let all = concatenate(Axis(1), matrices).map_err(|e| Failure::Internal(e.to_string()))?;
+    Ok(all.as_standard_layout().into_owned())
 }

@@ -1,14 +1,18 @@
 //! The data: which columns become what, and the rows in memory or streamed.
 
+mod columns;
 mod matrix;
 mod options;
 mod rows;
 
+pub use columns::{ReadColumns, two_sets};
 pub use rows::{Input, Piece};
 
 use crate::arguments::{Common, Reading, WeightKind};
 use crate::failure::Failure;
+use crate::methods::AnyData;
 use crate::talk::Talk;
+use eigenlens::Missing;
 use eigenlens_io::{
     ColumnChoice, Fate, ImageShape, Location, Note, OriginColumn, Place, Selection, StoredModel,
     Table, open,
@@ -20,6 +24,9 @@ use std::path::PathBuf;
 pub struct Opened {
     body: Body,
     paths: Vec<PathBuf>,
+    /// What was said about missing values.
+    missing: Option<Missing>,
+    most_missing: Option<f64>,
 }
 
 enum Body {
@@ -37,28 +44,41 @@ struct Chosen {
 }
 
 impl Opened {
-    /// Data to fit: every column of numbers is a feature unless something else is said.
+    /// Data to fit: every column of numbers is a feature unless something else is said. Target
+    /// columns are labels.
     pub fn for_fit(
         paths: &[PathBuf],
         reading: &Reading,
+        targets: &[String],
         common: &Common,
         talk: &Talk,
     ) -> Result<Opened, Failure> {
         let is_matrix = paths.iter().any(|path| is_matrix_market(path));
         options::check_kind(paths, reading, is_matrix)?;
         let body = if is_matrix {
+            if let Some(name) = targets.first() {
+                return Err(Failure::usage(
+                    format!("a Matrix Market file has no target `{name}`"),
+                    "use a table with a column for it",
+                ));
+            }
             Body::Matrix(Matrix::read(paths, reading, common.memory.map(|m| m.0 / 2))?)
         } else {
             let table = open(paths, &options::for_tables(reading, None, common)?)?;
             let weights = options::weight_column(&table, reading)?;
+            let targets = options::target_columns(&table, reading, targets)?;
             let mut features = reading.columns.clone();
+            features.extend(targets.iter().map(|&i| format!("!{}", table.columns()[i].name)));
             features.extend(weights.map(|(index, _)| format!("!{}", table.columns()[index].name)));
             let choice = ColumnChoice { features, labels: reading.labels.clone() };
             let selection = table.select(&choice)?;
-            let labels = selection.wanted().labels.clone();
+            let mut labels = selection.wanted().labels.clone();
+            labels.extend(targets);
+            labels.sort_unstable();
+            labels.dedup();
             Body::Table(Box::new(Chosen { table, selection, labels, weights }))
         };
-        let opened = Opened { body, paths: paths.into() };
+        let opened = Opened::new(body, paths, reading);
         opened.tell(common, talk)?;
         Ok(opened)
     }
@@ -94,9 +114,24 @@ impl Opened {
             let labels = options::model_labels(&table, &selection, stored, reading)?;
             Body::Table(Box::new(Chosen { table, selection, labels, weights }))
         };
-        let opened = Opened { body, paths: paths.into() };
+        let opened = Opened::new(body, paths, reading);
         opened.tell(common, talk)?;
         Ok(opened)
+    }
+
+    fn new(body: Body, paths: &[PathBuf], reading: &Reading) -> Opened {
+        let (missing, most_missing) = (reading.missing, reading.most_missing);
+        Opened { body, paths: paths.into(), missing, most_missing }
+    }
+
+    /// The policy for missing values.
+    pub fn missing(&self) -> Missing {
+        self.missing.unwrap_or_default()
+    }
+
+    /// Data with the policy that was asked for.
+    pub fn with_policy<'d>(&self, data: AnyData<'d>) -> AnyData<'d> {
+        data.with_policy(self.missing(), self.most_missing)
     }
 
     /// What was read, used, skipped, and why.
@@ -228,17 +263,16 @@ impl Opened {
                 None,
                 format!("the weight is {value}, but it must be finite and not negative"),
             ),
+            Error::InfiniteTarget { row, value } => {
+                (*row, None, format!("the target is {value}, but it must be finite"))
+            }
+            Error::MissingLabels { rows } if !rows.is_empty() => {
+                return self.unlabelled(rows);
+            }
             _ => return self.about_all(error),
         };
         let row = row + first;
-        let found = match &self.body {
-            Body::Table(chosen) => chosen.table.locate(&chosen.selection, row).ok().flatten(),
-            Body::Matrix(_) => None,
-        };
-        let Location { file, mut place } = found.unwrap_or_else(|| Location {
-            file: self.paths.first().cloned().unwrap_or_default(),
-            place: Place { row: Some(row as u64 + 1), ..Place::default() },
-        });
+        let Location { file, mut place } = self.locate(row);
         let name = column.and_then(|c| self.feature_names().get(c));
         place.column = name.map(|name| format!("`{name}`"));
         let separator = if column.is_some() { "" } else { ":" };
@@ -248,6 +282,49 @@ impl Opened {
             hint: name
                 .filter(|n| !n.contains(['\'', ',', '*', '?', '!', '[', '.', '\n', '\u{1b}']))
                 .map(|n| format!("mend the value, or leave the column out: `--columns '!{n}'`")),
+        }
+    }
+
+    /// Where a row is.
+    fn locate(&self, row: usize) -> Location {
+        let found = match &self.body {
+            Body::Table(chosen) => chosen.table.locate(&chosen.selection, row).ok().flatten(),
+            Body::Matrix(_) => None,
+        };
+        found.unwrap_or_else(|| Location {
+            file: self.paths.first().cloned().unwrap_or_default(),
+            place: Place { row: Some(row as u64 + 1), ..Place::default() },
+        })
+    }
+
+    /// Rows without a target, the first few by their lines.
+    fn unlabelled(&self, rows: &[usize]) -> Failure {
+        const SHOWN: usize = 5;
+        let places: Vec<String> = (rows.iter().take(SHOWN))
+            .map(|&row| {
+                let Location { file, place } = self.locate(row);
+                format!("{}{place}", file.display())
+            })
+            .collect();
+        let more = match rows.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        Failure::Data {
+            what: format!("the target is missing: {}{more}", places.join(", ")),
+            hint: Some(
+                "mend or leave out these rows, or use `--unlabelled keep`: they then count in means \
+                 and variances only"
+                    .into(),
+            ),
+        }
+    }
+
+    /// The columns with these names: numbers, or text where there is one column of it.
+    pub fn columns_by_name(&self, names: &[String]) -> Result<ReadColumns, Failure> {
+        match &self.body {
+            Body::Table(chosen) => columns::read(&chosen.table, names),
+            Body::Matrix(_) => Err(Failure::Internal("a matrix has no columns by name".into())),
         }
     }
 

@@ -102,6 +102,22 @@ pub fn weight_column(
     }
 }
 
+/// The columns of the target; none of them may be asked for as a feature.
+pub fn target_columns(
+    table: &Table,
+    reading: &Reading,
+    names: &[String],
+) -> Result<Vec<usize>, Failure> {
+    let index = |name: &String| {
+        if reading.columns.contains(name) {
+            return Err(eigenlens::Error::TargetIsFeature { name: name.clone() }.into());
+        }
+        let found = table.columns().iter().position(|column| column.name == *name);
+        found.ok_or_else(|| no_column(table, name))
+    };
+    names.iter().map(index).collect()
+}
+
 /// The label columns of a table for a model: those asked for, else its text and what were labels
 /// when the model was fitted.
 pub fn model_labels(

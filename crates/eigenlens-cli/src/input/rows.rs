@@ -161,10 +161,11 @@ impl Input<'_> {
             _ => return Err(Failure::Internal("data that are nowhere".into())),
         };
         let names = self.opened.feature_names();
-        Ok(match data {
+        let data = match data {
             AnyData::F32(d) => AnyData::F32(self.weighed(d.with_feature_names(names)?)),
             AnyData::F64(d) => AnyData::F64(self.weighed(d.with_feature_names(names)?)),
-        })
+        };
+        Ok(self.opened.with_policy(data))
     }
 
     fn weighed<'d, T: Scalar>(&self, data: Dataset<'d, T>) -> Dataset<'d, T> {

@@ -77,4 +77,8 @@ impl Method for Own {
             Weighting::None => None,
         }
     }
+
+    fn takes_holes(&self) -> bool {
+        true
+    }
 }

@@ -4,9 +4,12 @@
 
 use crate::arguments::FitArguments;
 use crate::failure::Failure;
+use crate::target::TargetOptions;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Command, Subcommand};
-use eigenlens::{Dataset, Model, NComponents, Options, Plan, TermWeighting};
+use eigenlens::{
+    Dataset, Missing, Model, NComponents, Options, Plan, Scalar, Target, TermWeighting,
+};
 use eigenlens_io::Numbers;
 use std::collections::BTreeMap;
 
@@ -48,9 +51,22 @@ macro_rules! methods {
     };
 }
 
+mod neighborhood;
+
 methods! {
     Pca in pca,
     Lsa in lsa,
+    Ppca in ppca,
+    BayesianPca in bayesian_pca,
+    PpcaMixture in ppca_mixture,
+    SparsePca in sparse_pca,
+    KernelPca in kernel_pca,
+    SupervisedPca in supervised_pca,
+    KernelSupervisedPca in kernel_supervised_pca,
+    Mds in mds,
+    Isomap in isomap,
+    Laplacian in laplacian,
+    Lle in lle,
 }
 
 /// What is told of a method.
@@ -84,6 +100,17 @@ pub trait Method {
     /// Fits, with the scores of the samples if they are wanted and cheap to give.
     fn fit(&self, wishes: &Wishes, data: &AnyData, want_scores: bool) -> eigenlens::Result<Fitted>;
 
+    /// Whether it carries out the policy for missing values by itself; for other methods the holes
+    /// are gone before they see the data.
+    fn takes_holes(&self) -> bool {
+        false
+    }
+
+    /// The target whose directions are looked for, where the method has one.
+    fn target(&self) -> Option<&TargetOptions> {
+        None
+    }
+
     /// How counts of terms are weighted before the method sees them.
     fn weighting(&self) -> Option<TermWeighting> {
         None
@@ -94,6 +121,24 @@ pub trait Method {
 pub enum AnyData<'a> {
     F32(Dataset<'a, f32>),
     F64(Dataset<'a, f64>),
+}
+
+impl<'a> AnyData<'a> {
+    /// The same data with a policy for missing values.
+    pub fn with_policy(self, missing: Missing, most: Option<f64>) -> AnyData<'a> {
+        fn set<'d, T: Scalar>(
+            data: Dataset<'d, T>,
+            missing: Missing,
+            most: Option<f64>,
+        ) -> Dataset<'d, T> {
+            let most = most.unwrap_or(data.most_missing());
+            data.with_missing(missing).with_most_missing(most)
+        }
+        match self {
+            AnyData::F32(d) => AnyData::F32(set(d, missing, most)),
+            AnyData::F64(d) => AnyData::F64(set(d, missing, most)),
+        }
+    }
 }
 
 /// A model, and the scores if they were wanted.
@@ -107,6 +152,8 @@ pub struct Fitted {
 pub struct Wishes {
     pub components: NComponents,
     pub options: Options,
+    /// The target, for methods that have one.
+    pub target: Option<Target>,
 }
 
 impl dyn Method + '_ {

@@ -67,4 +67,8 @@ impl Method for Own {
     fn fit(&self, wishes: &Wishes, data: &AnyData, want_scores: bool) -> eigenlens::Result<Fitted> {
         fitted!(data, want_scores, self.configured(wishes))
     }
+
+    fn takes_holes(&self) -> bool {
+        true
+    }
 }

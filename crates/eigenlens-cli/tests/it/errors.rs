@@ -39,7 +39,11 @@ fn usage_is_64() {
             (&["fit", "pca", "iris.csv", "--threads", "0"], 64, &["--threads"]),
             (&["fit", "pca", "iris.csv", "--memory", "much"], 64, &["2GiB"]),
             (&["fit", "pca", "iris.csv", "--tolerance", "2"], 64, &["`tolerance` is 2"]),
-            (&["fit", "pca", "iris.csv", "--missing", "guess"], 64, &["possible values: error"]),
+            (
+                &["fit", "pca", "iris.csv", "--missing", "guess"],
+                64,
+                &["error, drop-rows, drop-columns, mean, em"],
+            ),
             (
                 &["fit", "lsa", "iris.csv", "--whiten"],
                 64,
@@ -115,7 +119,11 @@ fn bad_data_are_65_and_named_by_line_and_column() {
             (
                 &["fit", "pca", "hole.csv"],
                 65,
-                &["error: hole.csv, line 3, column `b` is missing\n", "hint: ", "--columns '!b'"],
+                &[
+                    "error: hole.csv, line 3, column `b` is missing; 1 of 6 entries",
+                    "hint: ",
+                    "--columns '!b'",
+                ],
             ),
             (&["fit", "pca", "inf.csv"], 65, &["inf.csv, line 4, column `a` is inf"]),
             (&["fit", "pca", "huge.csv"], 65, &["huge.csv, line 3"]),

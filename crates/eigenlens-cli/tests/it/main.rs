@@ -1,11 +1,16 @@
 //! The program as users meet it: run as a process, judged by its output, files and exit code.
 
+mod embeddings;
 mod errors;
 mod formats;
+mod kernel_pca;
+mod missing;
 mod models;
 mod pages;
 mod pictures;
 mod process;
 mod results;
 mod snapshots;
+mod sparse_pca;
+mod supervised;
 mod support;

@@ -48,6 +48,34 @@ fn the_readme_works() {
 }
 
 #[test]
+fn the_page_of_sparse_pca_works() {
+    run_all("docs/methods/sparse-pca.md");
+}
+
+#[test]
+fn the_page_of_kernel_pca_works() {
+    run_all("docs/methods/kernel-pca.md");
+}
+
+#[test]
 fn the_page_of_the_command_line_works() {
     run_all("docs/cli.md");
+}
+
+#[test]
+fn the_pages_of_the_embeddings_work() {
+    for method in ["mds", "isomap", "laplacian", "lle"] {
+        run_all(&format!("docs/methods/{method}.md"));
+    }
+}
+
+#[test]
+fn the_page_of_probabilistic_pca_works() {
+    run_all("docs/methods/ppca.md");
+}
+
+#[test]
+fn the_pages_of_the_supervised_methods_work() {
+    run_all("docs/methods/supervised-pca.md");
+    run_all("docs/methods/kernel-supervised-pca.md");
 }

@@ -207,7 +207,7 @@ fn failures_in_a_stream_keep_their_place() {
     else {
         panic!("ten bytes are not enough")
     };
-    let error = Pca::new(1).fit(&Dataset::<f64>::streamed(&streamed)).err().expect("an error");
+    let error = Pca::new(1).fit(&Dataset::<f64>::streamed(&streamed)).expect_err("an error");
     let eigenlens::Error::Read(inner) = error else { panic!("{error:?}") };
     let inner = inner.downcast::<Error>().expect("our error");
     assert_eq!(complaint(Err::<(), _>(*inner)).0, Some(200_002));

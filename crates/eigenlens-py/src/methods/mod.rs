@@ -2,6 +2,7 @@
 
 mod lsa;
 mod pca;
+mod ppca;
 
 pub use pca::PcaWishes;
 
@@ -35,6 +36,7 @@ fn method(name: &str, wishes: &Bound<PyAny>) -> PyResult<Box<dyn Method>> {
     Ok(match name {
         "pca" => Box::new(PcaWishes::from_python(wishes)?),
         "lsa" => Box::new(lsa::LsaWishes::from_python(wishes)?),
+        "ppca" => Box::new(ppca::PpcaWishes::from_python(wishes)?),
         _ => return Err(PyValueError::new_err(format!("the method `{name}` is not known"))),
     })
 }

@@ -2,42 +2,47 @@
 //! Nothing here is centred in place or copied only to be centred.
 
 mod columns;
+mod cross;
 mod csr;
+mod factor;
+mod holes;
 mod moments;
 mod moments_bytes;
+mod observed;
 mod passes;
 mod prepared;
+mod resolved;
 mod rows;
 mod sparse;
 mod standardization;
 mod statistics;
+mod target;
 mod term_weights;
 mod weights;
 
 pub use csr::Csr;
+pub use holes::{Holes, Missing, Treatment};
 pub use moments::Moments;
+pub use resolved::Resolved;
 pub use rows::{RowReader, Rows};
 pub use statistics::ColumnStatistics;
+pub use target::{Target, TargetKind};
 pub use term_weights::{TermWeighting, TermWeights};
 pub use weights::SampleWeights;
 
-pub(crate) use columns::Columns;
-pub(crate) use passes::{Pass, Scores, Standardized, Tails};
-pub(crate) use prepared::{Prepared, unit_rows};
+pub(crate) use columns::{Columns, two_sum};
+pub(crate) use cross::Cross;
+pub(crate) use factor::Factor;
+pub(crate) use holes::check_rate;
+pub(crate) use observed::Observed;
+pub(crate) use passes::{LabelPass, Pass, Scores, Standardized, Tails};
+pub(crate) use prepared::{BLOCK, Block, Prepared, Slab, slab_rows, unit_rows};
 pub(crate) use standardization::Standardization;
+pub(crate) use target::{Body as TargetBody, UNLABELLED};
 
 use crate::error::{Error, Result};
 use crate::scalar::{Scalar, Typed, typed};
 use ndarray::{Array2, ArrayView2};
-
-/// What to do with missing entries (NaN is the mark).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Missing {
-    /// Refuse, naming the cell.
-    #[default]
-    Error,
-}
 
 /// A table of `n` samples (rows) and `d` features (columns), borrowed from wherever it lives.
 ///
@@ -56,6 +61,7 @@ pub struct Dataset<'a, T: Scalar> {
     names: Option<Vec<String>>,
     weights: Option<SampleWeights>,
     missing: Missing,
+    most_missing: f64,
 }
 
 /// A data set on loan, for [`Scalar::choose`].
@@ -92,7 +98,13 @@ impl<'a, T: Scalar> Dataset<'a, T> {
     }
 
     fn from_source(source: Source<'a, T>) -> Self {
-        Dataset { source, names: None, weights: None, missing: Missing::Error }
+        Dataset {
+            source,
+            names: None,
+            weights: None,
+            missing: Missing::Error,
+            most_missing: holes::MOST_MISSING,
+        }
     }
 
     /// Names the features.
@@ -121,6 +133,13 @@ impl<'a, T: Scalar> Dataset<'a, T> {
     /// Says what to do with missing entries.
     pub fn with_missing(mut self, missing: Missing) -> Self {
         self.missing = missing;
+        self
+    }
+
+    /// The largest share of missing entries that is worked with (default 0.9): data with more are
+    /// refused, because hardly anything in them can be known.
+    pub fn with_most_missing(mut self, share: f64) -> Self {
+        self.most_missing = share;
         self
     }
 
@@ -157,6 +176,34 @@ impl<'a, T: Scalar> Dataset<'a, T> {
         self.missing
     }
 
+    /// The largest share of missing entries that is worked with.
+    pub fn most_missing(&self) -> f64 {
+        self.most_missing
+    }
+
+    /// Row and column of the first hole.
+    pub(crate) fn first_hole(&self) -> Result<Option<(usize, usize)>> {
+        let mut found = None;
+        Prepared::surveying(self)?.for_each_slab(unit_rows(self.n_features()), |slab| {
+            let mut scratch = Vec::new();
+            for at in (0..slab.rows).step_by(BLOCK) {
+                let block = slab.block(at, (at + BLOCK).min(slab.rows), &mut scratch);
+                let first = (0..block.rows).find_map(|i| {
+                    let f = block.row(i).iter().position(|x| x.to_f64().is_nan())?;
+                    Some((block.first + i, f))
+                });
+                found = found.or(first);
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Where the holes are, in one pass.
+    pub fn holes(&self) -> Result<Holes> {
+        Ok(Observed::of(&mut Prepared::surveying(self)?)?.holes)
+    }
+
     /// The same data set without its weights, borrowed for as long as this one is.
     pub(crate) fn reborrow(&self) -> Dataset<'_, T> {
         let source = match &self.source {
@@ -164,7 +211,13 @@ impl<'a, T: Scalar> Dataset<'a, T> {
             Source::Sparse(x) => Source::Sparse(x),
             Source::Streamed(x) => Source::Streamed(*x),
         };
-        Dataset { source, names: self.names.clone(), weights: None, missing: self.missing }
+        Dataset {
+            source,
+            names: self.names.clone(),
+            weights: None,
+            missing: self.missing,
+            most_missing: self.most_missing,
+        }
     }
 
     pub(crate) fn source(&self) -> &Source<'a, T> {

@@ -1,6 +1,7 @@
 //! Passes over standardised data: scores, products with the Gram matrix of the features, the Gram
 //! matrix of the samples. Rows are standardised on their way into a cache-sized panel of f64.
 
+use super::factor::Factor;
 use super::prepared::{BLOCK, Block, Prepared, Slab, slab_rows, unit_rows};
 use super::{Source, Standardization, sparse};
 use crate::error::{Error, Result};
@@ -20,7 +21,7 @@ const PANEL_BYTES: usize = 256 << 10;
 
 /// Up to this many bytes every unit of rows has a product of its own; beyond it the rows of a slab
 /// go in order into ranges of features.
-const SMALL_PRODUCT: usize = 1 << 20;
+pub(super) const SMALL_PRODUCT: usize = 1 << 20;
 
 /// Units of rows in flight.
 const UNITS: usize = 16;
@@ -101,6 +102,70 @@ pub(crate) struct Pass<'p, 'o, T: Scalar> {
     pub tails: Option<&'p mut Tails>,
 }
 
+/// What a pass does with labels besides: of `Z = Xs V` it makes `Δᵀ W Z`, and it puts `α Z + β Δ Q` in
+/// the place of Z before the product with `Xsᵀ W` is made.
+pub(crate) struct LabelPass<'p> {
+    pub factor: &'p Factor,
+    pub alpha: f64,
+    pub beta: f64,
+    /// Q (ℓ × b).
+    pub right: ArrayView2<'p, f64>,
+    /// `Δᵀ W Xs V` (ℓ × b), made by the pass.
+    pub cross: Array2<f64>,
+}
+
+/// A [`LabelPass`] laid out for rows of `b` padded scores.
+pub(super) struct Mixing<'p> {
+    factor: &'p Factor,
+    alpha: f64,
+    beta: f64,
+    right: super::factor::Right<'p>,
+    pub(super) sums: Vec<f64>,
+    b: usize,
+}
+
+impl<'p> Mixing<'p> {
+    fn new(of: &LabelPass<'p>, b: usize) -> Mixing<'p> {
+        let mut right = Array2::zeros((of.right.nrows(), b));
+        right.slice_mut(s![.., ..of.right.ncols()]).assign(&of.right);
+        Mixing {
+            factor: of.factor,
+            alpha: of.alpha,
+            beta: of.beta,
+            right: of.factor.right(right.view()),
+            sums: vec![0.0; of.factor.width() * b],
+            b,
+        }
+    }
+
+    /// Sums of a part of the rows.
+    pub(super) fn zeros(&self) -> Vec<f64> {
+        vec![0.0; self.sums.len()]
+    }
+
+    /// Takes in the score row `z` of sample `i`, already times its weight `w`, and mixes it.
+    #[inline(always)]
+    pub(super) fn row(&self, i: usize, w: f64, z: &mut [f64], y: &mut [f64], sums: &mut [f64]) {
+        self.factor.add_outer(i, z, sums);
+        self.right.write(i, y);
+        for (z, y) in z.iter_mut().zip(y) {
+            *z = self.alpha * *z + self.beta * w * *y;
+        }
+    }
+
+    pub(super) fn merge(&mut self, part: &[f64]) {
+        self.sums.iter_mut().zip(part).for_each(|(s, p)| *s += p);
+    }
+
+    fn finish(mut self, into: &mut LabelPass) {
+        self.factor.finish(&mut self.sums);
+        let columns = into.right.ncols();
+        into.cross = Array2::from_shape_fn((self.factor.width(), columns), |(c, j)| {
+            self.sums[c * self.b + j]
+        });
+    }
+}
+
 /// How the scores of each component are spread: what their normality is judged by.
 #[derive(Clone, Debug)]
 pub(crate) struct Tails {
@@ -161,7 +226,17 @@ impl<T: Scalar> Standardized<'_, T> {
     }
 
     /// One pass that makes `Xs V`, and of it whatever is asked for; the number of rows.
-    pub fn pass(&self, v: ArrayView2<f64>, mut wanted: Pass<'_, '_, T>) -> Result<usize> {
+    pub fn pass(&self, v: ArrayView2<f64>, wanted: Pass<'_, '_, T>) -> Result<usize> {
+        self.pass_with_labels(v, wanted, None)
+    }
+
+    /// The same with labels.
+    pub fn pass_with_labels(
+        &self,
+        v: ArrayView2<f64>,
+        mut wanted: Pass<'_, '_, T>,
+        labels: Option<&mut LabelPass>,
+    ) -> Result<usize> {
         let (d, b) = v.dim();
         let padded = b.next_multiple_of(f64::PAD);
         let owned;
@@ -180,8 +255,10 @@ impl<T: Scalar> Standardized<'_, T> {
         let shape = if small { (columns, d) } else { (d, columns) };
         let mut total = Array2::<f64>::zeros(if columns > 0 { shape } else { (0, 0) });
         let right = &Right::new(right);
+        let mut mixing = labels.as_ref().map(|l| Mixing::new(l, padded));
         let rows = if self.prepared.is_sparse() {
-            sparse::pass(self, right.v, &mut wanted, gram_from.map(|from| (from, &mut total)))?
+            let gram = gram_from.map(|from| (from, &mut total));
+            sparse::pass(self, right.v, &mut wanted, gram, mixing.as_mut())?
         } else {
             let slab = slab_rows(d, if small { UNITS } else { 2 });
             let mut scores = wanted.scores;
@@ -189,14 +266,22 @@ impl<T: Scalar> Standardized<'_, T> {
             self.prepared.for_each_slab(slab, |slab| {
                 let room = scores.as_mut().map(|s| (s.factors.clone(), s.make_room(slab.rows)));
                 let gram = gram_from.map(|from| (from, &mut total));
+                if let Some(mixing) = &mixing {
+                    mixing.factor.check_reaches(slab.first + slab.rows)?;
+                }
+                let (tails, mixing) = (tails.as_deref_mut(), mixing.as_mut());
                 if small {
-                    self.slab_by_units(&slab, right, room, gram, tails.as_deref_mut())?;
+                    self.slab_by_units(&slab, right, room, gram, tails, mixing)?;
                 } else {
-                    self.slab_by_features(&slab, right, room, gram, tails.as_deref_mut())?;
+                    self.slab_by_features(&slab, right, room, gram, tails, mixing)?;
                 }
                 scores.as_mut().map_or(Ok(()), |s| s.hand_on())
             })?
         };
+        if let (Some(mixing), Some(labels)) = (mixing, labels) {
+            mixing.factor.check_rows(rows)?;
+            mixing.finish(labels);
+        }
         if let Some((from, gram)) = wanted.gram {
             let total = if small { total.t().as_standard_layout().into_owned() } else { total };
             *gram = if padded == b { total } else { total.slice(s![.., ..b - from]).to_owned() };
@@ -212,6 +297,7 @@ impl<T: Scalar> Standardized<'_, T> {
         room: Option<(Vec<f64>, &mut [T])>,
         gram: Option<(usize, &mut Array2<f64>)>,
         mut tails: Option<&mut Tails>,
+        mixing: Option<&mut Mixing>,
     ) -> Result<()> {
         let (d, b) = v.v.dim();
         let unit = unit_rows(d);
@@ -220,12 +306,14 @@ impl<T: Scalar> Standardized<'_, T> {
         let gram_from = gram.as_ref().map(|(from, _)| *from);
         let columns = gram_from.map_or(0, |from| b - from);
         let k = tails.as_ref().map_or(0, |t| t.squares.len());
-        let parts: Vec<Result<(Vec<f64>, Tails)>> = starts
+        let mix = mixing.as_deref();
+        let parts: Vec<Result<UnitSums>> = starts
             .par_iter()
             .zip(pieces)
             .map_init(Workspace::default, |work, (&start, mut out)| {
                 let mut product = vec![0.0; d * columns];
                 let mut tails = Tails::new(k);
+                let mut sums = mix.map_or_else(Vec::new, Mixing::zeros);
                 let end = (start + unit).min(slab.rows);
                 let height = panel_rows(d);
                 for at in (start..end).step_by(height) {
@@ -236,6 +324,9 @@ impl<T: Scalar> Standardized<'_, T> {
                         steps(d, b, columns, rows),
                     );
                     self.project(slab, at, rows, v, work, &factors, out, &mut tails, &ahead)?;
+                    if let Some(mix) = mix {
+                        work.mix(mix, slab, at, rows, &mut sums);
+                    }
                     if let Some(from) = gram_from {
                         // (Xsᵀ Z)ᵀ: features across the vectors, columns of Z broadcast.
                         let left = Left::new(&work.z[from..], columns, rows, 1, b);
@@ -243,12 +334,16 @@ impl<T: Scalar> Standardized<'_, T> {
                         f64::product(left, &work.panel, panel_stride(d), d, &mut product, d, how);
                     }
                 }
-                Ok((product, tails))
+                Ok(UnitSums { product, tails, labels: sums })
             })
             .collect();
         let mut total = gram.map(|(_, total)| slice_mut(total));
+        let mut mixing = mixing;
         for part in parts {
-            let (product, part_tails) = part?;
+            let UnitSums { product, tails: part_tails, labels } = part?;
+            if let Some(mixing) = &mut mixing {
+                mixing.merge(&labels);
+            }
             if let Some(total) = &mut total {
                 for (t, p) in total.iter_mut().zip(product) {
                     *t += p;
@@ -315,6 +410,7 @@ impl<T: Scalar> Standardized<'_, T> {
         room: Option<(Vec<f64>, &mut [T])>,
         gram: Option<(usize, &mut Array2<f64>)>,
         tails: Option<&mut Tails>,
+        mixing: Option<&mut Mixing>,
     ) -> Result<()> {
         let (d, b) = v.v.dim();
         let height = panel_rows(d);
@@ -327,7 +423,8 @@ impl<T: Scalar> Standardized<'_, T> {
         let columns = b - from;
         let k = tails.as_ref().map_or(0, |t| t.squares.len());
         let mut z = vec![0.0; slab.rows * columns];
-        let parts: Vec<Result<Tails>> = z
+        let mix = mixing.as_deref();
+        let parts: Vec<Result<(Tails, Vec<f64>)>> = z
             .par_chunks_mut((height * columns).max(1))
             .zip(&starts)
             .zip(pieces)
@@ -336,15 +433,24 @@ impl<T: Scalar> Standardized<'_, T> {
                 let mut tails = Tails::new(k);
                 let ahead = Ahead::new::<T>(&[], 1);
                 self.project(slab, at, rows, v, work, &factors, out, &mut tails, &ahead)?;
+                let mut sums = mix.map_or_else(Vec::new, Mixing::zeros);
+                if let Some(mix) = mix {
+                    work.mix(mix, slab, at, rows, &mut sums);
+                }
                 for (z, all) in z.chunks_exact_mut(columns).zip(work.z.chunks_exact(b)) {
                     z.copy_from_slice(&all[from..]);
                 }
-                Ok(tails)
+                Ok((tails, sums))
             })
             .collect();
         let mut merged = Tails::new(k);
+        let mut mixing = mixing;
         for part in parts {
-            merged.merge(&part?);
+            let (tails, sums) = part?;
+            merged.merge(&tails);
+            if let Some(mixing) = &mut mixing {
+                mixing.merge(&sums);
+            }
         }
         if let Some(tails) = tails {
             tails.merge(&merged);
@@ -546,11 +652,34 @@ impl<'a> Right<'a> {
     }
 }
 
+/// What one unit of rows gives.
+struct UnitSums {
+    product: Vec<f64>,
+    tails: Tails,
+    labels: Vec<f64>,
+}
+
 /// Buffers of one task.
 struct Workspace<T> {
     scratch: Vec<T>,
     panel: Aligned<f64>,
     z: Aligned<f64>,
+}
+
+impl<T: Scalar> Workspace<T> {
+    /// Takes labels into the scores of a few rows: see [`LabelPass`].
+    fn mix(&mut self, mix: &Mixing, slab: &Slab<T>, at: usize, rows: usize, sums: &mut [f64]) {
+        let mut y = vec![0.0; mix.b];
+        vectorized(
+            #[inline(always)]
+            || {
+                for (i, z) in self.z.chunks_exact_mut(mix.b).take(rows).enumerate() {
+                    let w = slab.count(at + i);
+                    mix.row(slab.first + at + i, w, z, &mut y, sums);
+                }
+            },
+        );
+    }
 }
 
 impl<T> Default for Workspace<T> {

@@ -1,8 +1,8 @@
 //! Data ready for passes: weights resolved, columns prescaled where their squares would not be
 //! numbers, and rows cut into a fixed grid, whatever blocks the reader lends.
 
-use super::{Dataset, Source};
-use crate::error::{Error, Result};
+use super::{Dataset, Missing, Source};
+use crate::error::{Error, Hint, Result};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::gemm::rows_of;
 use crate::scalar::Scalar;
@@ -36,7 +36,21 @@ pub(crate) struct Prepared<'a, T: Scalar> {
 
 impl<'a, T: Scalar> Prepared<'a, T> {
     /// Checks what can be checked before any row is read.
+    ///
+    /// Passes know no holes: a policy for them must have been carried out.
     pub fn new(data: &'a Dataset<'_, T>) -> Result<Self> {
+        if data.missing() != Missing::Error {
+            return Err(Error::Unsupported {
+                what: format!("the policy `{}` for missing values", data.missing().name()),
+                why: "is not offered by this method",
+                instead: Some(Hint::Set { option: "missing", value: "error".into() }),
+            });
+        }
+        Self::surveying(data)
+    }
+
+    /// The same for a pass that expects holes.
+    pub fn surveying(data: &'a Dataset<'_, T>) -> Result<Self> {
         if data.n_features() == 0 {
             return Err(Error::NoColumns);
         }
@@ -260,6 +274,12 @@ impl<T: Scalar> Slab<'_, T> {
             }
         }
         Block { first, data: scratch, stride: d, rows: end - start, n_features: d, counts }
+    }
+
+    /// The weight of one row of the slab.
+    #[inline(always)]
+    pub fn count(&self, row: usize) -> f64 {
+        self.counts.map_or(1.0, |c| c[row])
     }
 
     /// Where up to `rows` rows from `start` on (before `end`) lie, to be fetched ahead of their use;

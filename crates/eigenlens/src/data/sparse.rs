@@ -2,16 +2,18 @@
 //! only stored entries are touched.
 
 use super::columns::Columns;
-use super::passes::{Pass, Standardized, Tails};
+use super::cross::finish_rows;
+use super::factor::Factor;
+use super::passes::{Mixing, Pass, Standardized, Tails};
 use super::prepared::Prepared;
-use super::{Csr, Source};
+use super::{Csr, Source, Standardization};
 use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::gemm::{rows_of, slice_mut};
 use crate::linalg::scatter::mirror;
 use crate::linalg::simd::{fetch_line, vectorized};
 use crate::scalar::Scalar;
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
 
 /// Pieces of rows, each with an accumulator of its own: fixed, so that sums associate alike.
@@ -73,6 +75,7 @@ pub(super) fn pass<T: Scalar>(
     v: ArrayView2<f64>,
     wanted: &mut Pass<'_, '_, T>,
     gram: Option<(usize, &mut Array2<f64>)>,
+    mixing: Option<&mut Mixing>,
 ) -> Result<usize> {
     let x = matrix(data.prepared)?;
     let (n, d, b) = (x.n_rows(), x.n_columns(), v.ncols());
@@ -104,7 +107,8 @@ pub(super) fn pass<T: Scalar>(
     } else {
         std::iter::repeat_with(Default::default).take(n.div_ceil(piece)).collect()
     };
-    let parts: Vec<(Aligned<f64>, Vec<f64>, Tails, bool)> = rooms
+    let mix = mixing.as_deref();
+    let parts: Vec<Part> = rooms
         .par_iter_mut()
         .enumerate()
         .map(|(index, room)| {
@@ -112,6 +116,8 @@ pub(super) fn pass<T: Scalar>(
             let mut sums = vec![0.0; b - from];
             let mut tails = Tails::new(n_tails);
             let mut z = vec![0.0; b];
+            let mut y = vec![0.0; b];
+            let mut labels = mix.map_or_else(Vec::new, Mixing::zeros);
             let mut sound = true;
             for i in index * piece..((index + 1) * piece).min(n) {
                 let (columns, values) = x.row(i);
@@ -126,8 +132,11 @@ pub(super) fn pass<T: Scalar>(
                 }
                 let w = data.prepared.counts().map_or(1.0, |c| c[i]);
                 tails.add_row(&z, w, i);
-                let z = &mut z[from..];
                 z.iter_mut().for_each(|z| *z *= w);
+                if let Some(mix) = mix {
+                    mix.row(i, w, &mut z, &mut y, &mut labels);
+                }
+                let z = &mut z[from..];
                 for (s, z) in sums.iter_mut().zip(&*z) {
                     *s += z;
                 }
@@ -136,25 +145,84 @@ pub(super) fn pass<T: Scalar>(
                     || row_update(columns, values, prescale, z, &mut product),
                 );
             }
-            (product, sums, tails, sound)
+            Part { product, sums, tails, labels, sound }
         })
         .collect();
     // A bad entry reaches every score of its row.
-    let sound = parts.iter().all(|(.., sound)| *sound);
+    let sound = parts.iter().all(|part| part.sound);
     if let Some((row, column, value)) = if sound { None } else { x.find_bad() } {
         return Err(data.prepared.data.bad_entry(row, column, value));
     }
     if let Some(tails) = &mut wanted.tails {
-        parts.iter().for_each(|(_, _, part, _)| tails.merge(part));
+        parts.iter().for_each(|part| tails.merge(&part.tails));
+    }
+    if let Some(mixing) = mixing {
+        parts.iter().for_each(|part| mixing.merge(&part.labels));
     }
     if let Some((_, total)) = gram {
-        let parts = parts.into_iter().map(|(product, sums, ..)| (product, sums)).collect();
-        finish_transposed(data, parts, total);
+        let parts = parts.into_iter().map(|part| (part.product, part.sums)).collect();
+        finish_transposed(data.by, parts, total);
     }
     if let Some(scores) = scores {
         scores.hand_on()?;
     }
     Ok(n)
+}
+
+/// What the rows of one piece give.
+struct Part {
+    product: Aligned<f64>,
+    sums: Vec<f64>,
+    tails: Tails,
+    labels: Vec<f64>,
+    sound: bool,
+}
+
+/// `Xsᵀ W Δ` (d × ℓ).
+pub(super) fn label_product<T: Scalar>(
+    prepared: &Prepared<T>,
+    by: &Standardization,
+    factor: &Factor,
+) -> Result<Array2<f64>> {
+    let x = matrix(prepared)?;
+    factor.check_rows(x.n_rows())?;
+    let (n, d, width) = (x.n_rows(), x.n_columns(), factor.width());
+    let padded = width.next_multiple_of(8);
+    let prescale = prepared.prescale();
+    let piece = n.div_ceil(PIECES).max(1);
+    let parts: Vec<_> = (0..n.div_ceil(piece))
+        .into_par_iter()
+        .map(|index| {
+            let mut product = Aligned::zeros(d * padded);
+            let mut sums = vec![0.0; padded];
+            let mut label = vec![0.0; padded];
+            for i in index * piece..((index + 1) * piece).min(n) {
+                let w = prepared.counts().map_or(1.0, |c| c[i]);
+                let (columns, values) = x.row(i);
+                if let Some(codes) = factor.codes() {
+                    // One place of the product for each entry; the mean of the classes comes after.
+                    let class = codes[i] as usize;
+                    if class < width {
+                        sums[class] += w;
+                        for (&f, v) in columns.iter().zip(values) {
+                            product[f as usize * padded + class] += w * scaled(*v, f, prescale);
+                        }
+                    }
+                    continue;
+                }
+                factor.write_row(i, &mut label);
+                label.iter_mut().for_each(|l| *l *= w);
+                sums.iter_mut().zip(&label).for_each(|(s, l)| *s += l);
+                row_update(columns, values, prescale, &label, &mut product);
+            }
+            (product, sums)
+        })
+        .collect();
+    let mut total = Array2::zeros((d, padded));
+    finish_transposed(by, parts, &mut total);
+    let mut total = total.slice(s![.., ..width]).to_owned();
+    finish_rows(factor, &mut total);
+    Ok(total)
 }
 
 /// `Xsᵀ Y`.
@@ -184,7 +252,7 @@ pub(super) fn transposed_product<T: Scalar>(
             (product, sums)
         })
         .collect();
-    finish_transposed(data, parts, total);
+    finish_transposed(data.by, parts, total);
     Ok(())
 }
 
@@ -229,8 +297,8 @@ pub(super) fn gram_matrix<T: Scalar>(data: &Standardized<T>) -> Result<Array2<f6
 }
 
 /// Adds the pieces in order and applies the columns' weights and means: `D (Xᵀ Z − m 1ᵀZ)`.
-fn finish_transposed<T: Scalar>(
-    data: &Standardized<T>,
+fn finish_transposed(
+    by: &Standardization,
     parts: Vec<(Aligned<f64>, Vec<f64>)>,
     total: &mut Array2<f64>,
 ) {
@@ -252,7 +320,7 @@ fn finish_transposed<T: Scalar>(
         for (i, row) in total.chunks_exact_mut(b).enumerate() {
             let f = range * FEATURES + i;
             for (t, s) in row.iter_mut().zip(&sums) {
-                *t = data.by.weight[f] * (*t - data.by.mean[f] * s);
+                *t = by.weight[f] * (*t - by.mean[f] * s);
             }
         }
     });

@@ -26,6 +26,11 @@ impl SampleWeights {
         &self.values
     }
 
+    /// Other weights of the same kind.
+    pub(crate) fn with_values(&self, values: Vec<f64>) -> SampleWeights {
+        SampleWeights { values, relative: self.relative }
+    }
+
     /// The weights as counts, checked.
     pub(crate) fn counts(&self) -> Result<Vec<f64>> {
         if let Some(row) = self.values.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {

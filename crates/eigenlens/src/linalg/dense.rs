@@ -2,7 +2,6 @@
 //! that their bits do not depend on the machine's load, and never an unconverged result.
 
 use crate::error::{Error, Result};
-#[cfg(test)]
 use faer::linalg::solvers::Solve;
 use faer::{Mat, MatRef, Side};
 use ndarray::{Array2, ArrayView2};
@@ -98,7 +97,6 @@ pub(crate) fn count_above(a: ArrayView2<f64>, shift: f64) -> usize {
     above
 }
 
-#[cfg(test)]
 /// Solves the symmetric positive definite system `A X = B`; `None` where `A` is not definite.
 pub(crate) fn solve_positive(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Option<Array2<f64>> {
     let factor = to_mat(a).llt(Side::Lower).ok()?;
@@ -125,7 +123,6 @@ fn scaled_copy(a: ArrayView2<f64>) -> (Mat<f64>, i32) {
     (Mat::from_fn(a.nrows(), a.ncols(), |i, j| a[[i, j]] * scale), exponent)
 }
 
-#[cfg(test)]
 fn to_mat(a: ArrayView2<f64>) -> Mat<f64> {
     Mat::from_fn(a.nrows(), a.ncols(), |i, j| a[[i, j]])
 }

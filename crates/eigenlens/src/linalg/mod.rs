@@ -3,8 +3,10 @@
 pub(crate) mod aligned;
 pub(crate) mod dense;
 pub(crate) mod gemm;
+pub(crate) mod pivoted_cholesky;
 pub(crate) mod pool;
 pub(crate) mod random;
 pub(crate) mod scatter;
 pub(crate) mod simd;
+pub(crate) mod small;
 pub(crate) mod sparse;

@@ -21,6 +21,17 @@ pub(crate) fn normal(rng: &mut ChaCha8Rng) -> f64 {
     (-2.0 * uniform(rng).ln()).sqrt() * (std::f64::consts::TAU * uniform(rng)).cos()
 }
 
+/// `m` of `n` numbers, rising: selection sampling (Knuth, The Art of Computer Programming, 3.4.2 S).
+pub(crate) fn choose(rng: &mut ChaCha8Rng, n: usize, m: usize) -> Vec<usize> {
+    let mut chosen = Vec::with_capacity(m.min(n));
+    for i in 0..n {
+        if rng.next_u64() % ((n - i) as u64) < (m.min(n) - chosen.len()) as u64 {
+            chosen.push(i);
+        }
+    }
+    chosen
+}
+
 /// A matrix of standard normal numbers.
 pub(crate) fn normal_matrix(rng: &mut ChaCha8Rng, rows: usize, columns: usize) -> Array2<f64> {
     Array2::from_shape_simple_fn((rows, columns), || normal(rng))

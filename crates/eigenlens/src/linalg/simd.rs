@@ -4,6 +4,12 @@
 //! multiply-adds over the depth, in order: its bits do not depend on how the work was tiled.
 //! This file is the reviewed corner of `unsafe`.
 
+mod exp;
+mod symmetric;
+
+pub use exp::{cos, exp, exp_f32};
+pub use symmetric::{GROUP, WIDTH, symmetric_tile};
+
 use std::cell::Cell;
 
 /// A left operand seen as `rows × depth` with any strides, in elements.
@@ -126,6 +132,32 @@ pub fn vectorized<R>(work: impl FnOnce() -> R) -> R {
         }
     }
     work()
+}
+
+/// A loop over elements, compiled for the widest registers the CPU has.
+pub trait Elementwise {
+    /// What the loop returns.
+    type Output;
+
+    /// The loop, `#[inline(always)]`; where `FUSED`, `mul_add` is one instruction.
+    fn run<const FUSED: bool>(self) -> Self::Output;
+}
+
+/// Runs an element-wise loop. Its bits are the same on one CPU, whoever calls.
+#[inline]
+pub fn elementwise<E: Elementwise>(work: E) -> E::Output {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if x86::has_avx512() {
+            // SAFETY: the features were detected.
+            return unsafe { x86::with_avx512(|| work.run::<true>()) };
+        }
+        if x86::has_avx2() {
+            // SAFETY: the features were detected.
+            return unsafe { x86::with_fma(|| work.run::<true>()) };
+        }
+    }
+    work.run::<false>()
 }
 
 /// Element types the micro-kernel knows.
@@ -592,6 +624,12 @@ mod x86 {
     /// SAFETY: the CPU has AVX2.
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn with_avx2<R>(work: impl FnOnce() -> R) -> R {
+        work()
+    }
+
+    /// SAFETY: the CPU has AVX2 and FMA.
+    #[target_feature(enable = "avx2,fma")]
+    pub(super) unsafe fn with_fma<R>(work: impl FnOnce() -> R) -> R {
         work()
     }
 

@@ -213,6 +213,56 @@ impl<'a> Analysis<'a> {
     }
 }
 
+/// Where the Cholesky factor of a symmetric matrix has entries below its diagonal.
+pub(crate) struct Pattern {
+    /// Row i of the factor belongs to row `order[i]` of the matrix: few entries are added so.
+    pub order: Vec<u32>,
+    /// d + 1 positions.
+    pub starts: Vec<usize>,
+    /// For each column the rows below, rising.
+    pub rows: Vec<u32>,
+}
+
+/// Orders the nodes of a graph (both directions of every edge, no loops) by approximate minimum
+/// degree, and says which edges eliminating them in that order adds.
+pub(crate) fn eliminate(starts: &[usize], columns: &[u32]) -> Result<Pattern> {
+    let d = starts.len() - 1;
+    let (mut lower_starts, mut lower) = (vec![0], Vec::new());
+    for i in 0..d {
+        lower.push(i);
+        let row = columns[starts[i]..starts[i + 1]].iter().map(|&j| j as usize);
+        lower.extend(row.filter(|&j| j > i));
+        lower_starts.push(lower.len());
+    }
+    let symbolic = factorize_symbolic_cholesky(
+        SymbolicSparseColMatRef::new_checked(d, d, &lower_starts, None, &lower),
+        Side::Lower,
+        SymmetricOrdering::Amd,
+        CholeskySymbolicParams {
+            supernodal_flop_ratio_threshold: SupernodalThreshold::FORCE_SIMPLICIAL,
+            ..Default::default()
+        },
+    )
+    .map_err(broken)?;
+    let SymbolicCholeskyRaw::Simplicial(factor) = symbolic.raw() else {
+        return Err(Error::Internal("a simplicial factor was asked for".into()));
+    };
+    let order = match symbolic.perm() {
+        Some(order) => order.arrays().0.iter().map(|&i| i as u32).collect(),
+        None => (0..d as u32).collect(),
+    };
+    let (mut below_starts, mut rows) = (vec![0], Vec::with_capacity(factor.row_idx().len()));
+    for (j, ends) in factor.col_ptr().windows(2).enumerate() {
+        let first = rows.len();
+        rows.extend(
+            factor.row_idx()[ends[0]..ends[1]].iter().filter(|&&i| i > j).map(|&i| i as u32),
+        );
+        rows[first..].sort_unstable();
+        below_starts.push(rows.len());
+    }
+    Ok(Pattern { order, starts: below_starts, rows })
+}
+
 enum Factor {
     Cholesky(Vec<f64>),
     BunchKaufman {

@@ -1,8 +1,10 @@
 //! The fit that PCA and latent semantic analysis share: plan, decompose, certify, and, where the
 //! certificate is not good enough, once more on a more careful route.
 
+use super::em::EmWish;
 use crate::data::{
-    Columns, Data, Dataset, Moments, Pass, Prepared, Scores, Standardization, Standardized, Tails,
+    Columns, Data, Dataset, Missing, Moments, Pass, Prepared, Scores, Standardization,
+    Standardized, Tails,
 };
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
@@ -17,6 +19,7 @@ use crate::solve::plan::{self, Plan, Route, Task};
 use crate::solve::route::{Pairs, Routed};
 use crate::wishes::{NComponents, Options, Solver};
 use ndarray::{Array2, Axis, s};
+use std::ops::ControlFlow;
 
 /// What PCA and LSA are asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,6 +50,9 @@ impl Fit {
 
     pub fn plan<T: Scalar>(&self, data: &Dataset<T>) -> Result<Plan> {
         self.check(data)?;
+        if data.missing() == Missing::Em {
+            return self.plan_em(data);
+        }
         plan::plan(&self.task(data))
     }
 
@@ -74,6 +80,41 @@ impl Fit {
     }
 
     fn run_typed<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        want_scores: bool,
+    ) -> Result<(PcaModel, Array2<T>)> {
+        match data.missing() {
+            Missing::Error => self.run_whole(data, want_scores),
+            Missing::Em => {
+                let found =
+                    self.run_em(data, &EmWish::default(), &mut |_| ControlFlow::Continue(()))?;
+                let Some(found) = found else {
+                    return self.run_whole(&data.clone().with_missing(Missing::Error), want_scores);
+                };
+                let scores =
+                    if want_scores { found.body.transform(data)? } else { empty(&found.body) };
+                Ok((found.body, scores))
+            }
+            _ => {
+                let resolved = data.resolve_missing(&self.options)?;
+                let whole = resolved.dataset();
+                let Some(treatment) = resolved.treatment() else {
+                    return self.run_whole(&whole, want_scores);
+                };
+                let columns = data.missing() == Missing::DropColumns;
+                let (mut model, mut scores) = self.run_whole(&whole, want_scores && columns)?;
+                model.set_missing(Some(treatment.clone()));
+                if want_scores && !columns {
+                    scores = model.transform(data)?;
+                }
+                Ok((model, scores))
+            }
+        }
+    }
+
+    /// Fits data without holes.
+    fn run_whole<T: Scalar>(
         &self,
         data: &Dataset<T>,
         want_scores: bool,
@@ -231,6 +272,7 @@ impl Fit {
             plan: plan.clone(),
             tolerance: self.tolerance::<T>(),
             warnings,
+            missing: None,
         });
         let rows = columns.rows;
         Ok(Followed::Fitted(Box::new(Fitted { model, scores, below_floor, rows })))
@@ -278,12 +320,12 @@ impl Fit {
         })
     }
 
-    fn tolerance<T: Scalar>(&self) -> f64 {
+    pub(super) fn tolerance<T: Scalar>(&self) -> f64 {
         let usual = if T::EPSILON > f64::EPSILON { 1e-6 } else { 1e-9 };
         self.options.tolerance.unwrap_or(usual)
     }
 
-    fn task<'a, T: Scalar>(&'a self, data: &Dataset<T>) -> Task<'a> {
+    pub(super) fn task<'a, T: Scalar>(&'a self, data: &Dataset<T>) -> Task<'a> {
         let (stored, sparse, streamed) = data.storage();
         let entries = data.n_samples().unwrap_or(1) as f64 * data.n_features() as f64;
         Task {
@@ -303,7 +345,7 @@ impl Fit {
     /// Refuses what cannot be meant, before any row is read.
     fn check<T: Scalar>(&self, data: &Dataset<T>) -> Result<()> {
         self.options.check()?;
-        Prepared::new(data)?;
+        Prepared::surveying(data)?;
         match (data.n_samples(), data.weights()) {
             (Some(n), _) if n < 2 => return Err(Error::TooFewRows { found: n, needed: 2 }),
             (Some(n), None) => self.check_k(n.min(data.n_features()), n, data.n_features())?,
@@ -346,6 +388,10 @@ impl Fit {
         self.check_k(limit, n, d)?;
         Ok(limit)
     }
+}
+
+fn empty<T: Scalar>(model: &PcaModel) -> Array2<T> {
+    Array2::default((0, model.n_components()))
 }
 
 /// What came of a route.
@@ -592,7 +638,11 @@ pub(super) fn covariance(
 }
 
 /// Variance of each standardised column.
-fn standardized_variances(columns: &Columns, by: &Standardization, center: bool) -> Vec<f64> {
+pub(super) fn standardized_variances(
+    columns: &Columns,
+    by: &Standardization,
+    center: bool,
+) -> Vec<f64> {
     let divisor = columns.weight - 1.0;
     (0..columns.mean.len())
         .map(|f| {
@@ -610,7 +660,7 @@ pub(super) fn max_rank(columns: &Columns, variances: &[f64], center: bool) -> us
 }
 
 #[expect(clippy::too_many_arguments)]
-fn warn<T: Scalar>(
+pub(super) fn warn<T: Scalar>(
     data: &Dataset<T>,
     columns: &Columns,
     by: &Standardization,

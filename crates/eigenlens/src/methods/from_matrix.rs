@@ -3,7 +3,7 @@
 use super::fit::{Fit, covariance, max_rank};
 use crate::data::{Moments, Standardization};
 use crate::error::{Error, Result, Warning};
-use crate::linalg::{gemm, pool};
+use crate::linalg::{self, gemm, pool};
 use crate::model::{GramPca, LinearMap, PcaModel, PcaParts};
 use crate::select::{self, Outcome, Spectrum};
 use crate::solve::certificate::{self, Evidence, Measured, NoneMissed};
@@ -31,6 +31,18 @@ pub(super) fn from_covariance(
     covariance: ArrayView2<f64>,
     n_samples: Option<f64>,
 ) -> Result<PcaModel> {
+    let (matrix, by) = standardized(fit, covariance, n_samples)?;
+    let d = matrix.nrows();
+    fit.check_k(d, n_samples.unwrap_or(f64::INFINITY) as usize, d)?;
+    from_matrix(fit, matrix, by, n_samples, d, d)
+}
+
+/// A covariance matrix, checked and standardised as asked for.
+pub(super) fn standardized(
+    fit: &Fit,
+    covariance: ArrayView2<f64>,
+    n_samples: Option<f64>,
+) -> Result<(Array2<f64>, Standardization)> {
     check_symmetric("the covariance matrix", covariance)?;
     if let Some(n) = n_samples.filter(|n| !(*n > 1.0 && n.is_finite())) {
         return Err(Error::Parameter {
@@ -66,8 +78,7 @@ pub(super) fn from_covariance(
     };
     let matrix =
         Array2::from_shape_fn((d, d), |(i, j)| covariance[[i, j]] * by.weight[i] * by.weight[j]);
-    fit.check_k(d, n_samples.unwrap_or(f64::INFINITY) as usize, d)?;
-    from_matrix(fit, matrix, by, n_samples, d, d)
+    Ok((matrix, by))
 }
 
 fn from_matrix(
@@ -102,13 +113,7 @@ fn from_matrix(
         let spectrum = all.spectrum.unwrap_or_default();
         let top = spectrum.first().copied().unwrap_or(0.0).max(0.0);
         let floor = 8.0 * (d as f64).sqrt() * f64::EPSILON * top;
-        if let Some(&least) = spectrum.last().filter(|v| **v < -1e3 * floor && **v < -1e-10 * top) {
-            return Err(Error::NotPositive {
-                what: "the covariance matrix",
-                eigenvalue: least,
-                largest: top,
-            });
-        }
+        check_spectrum(&spectrum)?;
         let k = match &fit.n_components {
             NComponents::Fixed(k) => *k,
             NComponents::All => limit,
@@ -196,8 +201,29 @@ fn from_matrix(
             plan,
             tolerance: fit.options.tolerance.unwrap_or(1e-9),
             warnings,
+            missing: None,
         }))
     })?
+}
+
+/// Refuses a matrix with a clearly negative eigenvalue: it is no covariance.
+pub(super) fn check_positive(matrix: ArrayView2<f64>) -> Result<()> {
+    let mut spectrum = linalg::dense::symmetric_eigenvalues(matrix)?;
+    spectrum.reverse();
+    check_spectrum(&spectrum)
+}
+
+fn check_spectrum(descending: &[f64]) -> Result<()> {
+    let top = descending.first().copied().unwrap_or(0.0).max(0.0);
+    let floor = 8.0 * (descending.len() as f64).sqrt() * f64::EPSILON * top;
+    match descending.last() {
+        Some(&least) if least < -1e3 * floor && least < -1e-10 * top => Err(Error::NotPositive {
+            what: "the covariance matrix",
+            eigenvalue: least,
+            largest: top,
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// Spectrum and training scores from a Gram matrix.

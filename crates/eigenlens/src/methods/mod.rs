@@ -1,9 +1,38 @@
 //! One file per estimator; `pca.rs` is the one to read first.
 
+mod bayesian;
+mod em;
 mod fit;
 mod from_matrix;
+mod isomap;
+mod kernel_exact;
+mod kernel_factor;
+mod kernel_pca;
+mod kernel_plan;
+mod kernel_supervised_pca;
+mod laplacian;
+mod lle;
 mod lsa;
+mod mds;
+mod mixture;
 mod pca;
+mod ppca;
+mod sparse_pca;
+mod spectral;
 
+pub use bayesian::BayesianPca;
+mod supervised_fit;
+mod supervised_pca;
+
+pub use isomap::Isomap;
+pub use kernel_pca::{Approximation, KernelPca, KernelStorage, Landmarks};
+pub use kernel_supervised_pca::KernelSupervisedPca;
+pub use laplacian::LaplacianEigenmaps;
+pub use lle::Lle;
 pub use lsa::Lsa;
+pub use mds::Mds;
+pub use mixture::{PartsCompared, PpcaMixture};
 pub use pca::Pca;
+pub use ppca::{Algorithm, Ppca};
+pub use sparse_pca::{PenaltyScale, PerComponent, SparsePca};
+pub use supervised_pca::SupervisedPca;

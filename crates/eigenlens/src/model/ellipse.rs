@@ -15,13 +15,7 @@ pub struct Ellipse {
 /// covariance: `(x − m)ᵀ C⁻¹ (x − m) = χ²`, with the quantile `−2 ln(1 − confidence)` for two
 /// dimensions. `None` for fewer than three points.
 pub fn normal_ellipse(points: &[[f64; 2]], confidence: f64) -> Result<Option<Ellipse>> {
-    if !(confidence > 0.0 && confidence < 1.0) {
-        return Err(Error::Parameter {
-            name: "confidence",
-            value: confidence.to_string(),
-            expected: "between 0 and 1, both excluded",
-        });
-    }
+    check(confidence)?;
     let n = points.len() as f64;
     if points.len() < 3 {
         return Ok(None);
@@ -32,15 +26,38 @@ pub fn normal_ellipse(points: &[[f64; 2]], confidence: f64) -> Result<Option<Ell
         points.iter().map(|p| (p[a] - center[a]) * (p[b] - center[b])).sum::<f64>() / (n - 1.0)
     };
     let (xx, xy, yy) = (moment(0, 0), moment(0, 1), moment(1, 1));
+    covariance_ellipse(center, [[xx, xy], [xy, yy]], confidence).map(Some)
+}
+
+/// The ellipse that holds a share `confidence` of the normal distribution with this mean and
+/// covariance.
+pub fn covariance_ellipse(
+    center: [f64; 2],
+    covariance: [[f64; 2]; 2],
+    confidence: f64,
+) -> Result<Ellipse> {
+    check(confidence)?;
+    let (xx, xy, yy) = (covariance[0][0], covariance[0][1], covariance[1][1]);
     // The angle of the first eigenvector of a 2 × 2 matrix.
     let angle = 0.5 * (2.0 * xy).atan2(xx - yy);
     let (sin, cos) = angle.sin_cos();
     let spread = 0.5 * (xx - yy).hypot(2.0 * xy);
     let middle = 0.5 * (xx + yy);
     let quantile = (-2.0 * (1.0 - confidence).ln()).sqrt();
-    let long = (middle + spread).sqrt() * quantile;
+    let long = (middle + spread).max(0.0).sqrt() * quantile;
     let short = (middle - spread).max(0.0).sqrt() * quantile;
-    Ok(Some(Ellipse { center, axes: [[long * cos, long * sin], [-short * sin, short * cos]] }))
+    Ok(Ellipse { center, axes: [[long * cos, long * sin], [-short * sin, short * cos]] })
+}
+
+fn check(confidence: f64) -> Result<()> {
+    if confidence > 0.0 && confidence < 1.0 {
+        return Ok(());
+    }
+    Err(Error::Parameter {
+        name: "confidence",
+        value: confidence.to_string(),
+        expected: "between 0 and 1, both excluded",
+    })
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! What every fitted model can do, whatever method made it.
 
-use super::{PcaModel, Summary, Verification};
-use crate::data::Dataset;
+use super::{
+    PcaModel, PpcaMixtureModel, PpcaModel, PreImage, PreImages, SparsePath, Summary, Verification,
+};
+use crate::data::{Dataset, Treatment};
 use crate::error::{Error, Result, Warning};
 use crate::model::parts::Parts;
 use crate::solve::{Certificate, Plan};
@@ -61,6 +63,18 @@ pub trait Model: Debug + Send + Sync {
         not_defined("the reconstruction of samples", self.method())
     }
 
+    /// Approximate pre-images with the distance they leave in feature space, where that is what a
+    /// reconstruction is.
+    fn pre_images_f32(&self, _: &Dataset<f32>, _: PreImage) -> Option<Result<PreImages<f32>>> {
+        None
+    }
+
+    /// Approximate pre-images with the distance they leave in feature space, where that is what a
+    /// reconstruction is.
+    fn pre_images_f64(&self, _: &Dataset<f64>, _: PreImage) -> Option<Result<PreImages<f64>>> {
+        None
+    }
+
     /// The model checked against its training samples, with code of its own.
     fn verify_f32(&self, _: &Dataset<f32>) -> Result<Verification> {
         not_defined("a check against data", self.method())
@@ -78,6 +92,26 @@ pub trait Model: Debug + Send + Sync {
 
     /// The weights of the features, where scores are linear in them.
     fn linear(&self) -> Option<Linear<'_>> {
+        None
+    }
+
+    /// What was done about missing entries, where there were any.
+    fn missing(&self) -> Option<&Treatment> {
+        None
+    }
+
+    /// The model as a density with one Gaussian, with all that only such a model has.
+    fn as_ppca(&self) -> Option<&PpcaModel> {
+        None
+    }
+
+    /// The model as a mixture of Gaussians, with all that only such a model has.
+    fn as_mixture(&self) -> Option<&PpcaMixtureModel> {
+        None
+    }
+
+    /// The regularisation path behind the model, where one was asked for.
+    fn path(&self) -> Option<&SparsePath> {
         None
     }
 

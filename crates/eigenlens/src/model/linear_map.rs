@@ -86,7 +86,14 @@ impl LinearMap {
         })?
     }
 
-    fn prepare<'a, T: Scalar>(&self, data: &'a Dataset<'_, T>) -> Result<Prepared<'a, T>> {
+    /// The rows, ready for passes without weights.
+    pub fn prepare<'a, T: Scalar>(&self, data: &'a Dataset<'_, T>) -> Result<Prepared<'a, T>> {
+        self.check_features(data)?;
+        Prepared::unweighted(data, self.by.column_exponents.clone())
+    }
+
+    /// Refuses data with another number of features.
+    pub fn check_features<T: Scalar>(&self, data: &Dataset<T>) -> Result<()> {
         if data.n_features() != self.components.ncols() {
             return Err(Error::Shape {
                 what: "the data",
@@ -94,7 +101,7 @@ impl LinearMap {
                 expected: format!("{}, as in training,", self.components.ncols()),
             });
         }
-        Prepared::unweighted(data, self.by.column_exponents.clone())
+        Ok(())
     }
 
     /// Rows (n × d) from scores (n × k); `factors` as in [`LinearMap::transform`].
@@ -122,7 +129,8 @@ impl LinearMap {
         }))
     }
 
-    fn unstandardize(&self, x: f64, f: usize) -> f64 {
+    /// A standardised entry of feature f in the units of the data.
+    pub fn unstandardize(&self, x: f64, f: usize) -> f64 {
         let weight = self.by.weight[f];
         let inside = if weight > 0.0 { x / weight } else { 0.0 };
         let exponent = self.by.column_exponents.as_ref().map_or(0, |e| e[f]);

@@ -3,10 +3,11 @@
 use super::diagnostics::{FeatureDiagnostics, SampleDiagnostics};
 use super::gaussian::{self, Gaussian, LogLikelihood, Units};
 use super::limits::{self, QLimit};
+use super::observed::ObservedScores;
 use super::rotation::{Varimax, VarimaxOptions, varimax};
 use super::supplementary::{SupplementaryColumns, supplementary_columns};
 use super::{LinearMap, Verification, verify};
-use crate::data::Dataset;
+use crate::data::{Dataset, Missing, Treatment};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
 use crate::scalar::Scalar;
@@ -38,6 +39,8 @@ pub(crate) struct PcaParts {
     pub plan: Plan,
     pub tolerance: f64,
     pub warnings: Vec<Warning>,
+    /// What was done about holes, where there were any.
+    pub missing: Option<Treatment>,
 }
 
 /// A fitted PCA or LSA. See [`Pca`](crate::Pca) for how to make one.
@@ -59,7 +62,7 @@ impl PcaModel {
     }
 
     /// The model of these parts, as they are.
-    pub(super) fn assemble(parts: PcaParts) -> Self {
+    pub(crate) fn assemble(parts: PcaParts) -> Self {
         let unit = power_of_two(parts.map.by.exponent);
         PcaModel {
             explained_variance: parts.values.iter().map(|v| v * unit * unit).collect(),
@@ -69,8 +72,12 @@ impl PcaModel {
         }
     }
 
-    pub(super) fn parts(&self) -> &PcaParts {
+    pub(crate) fn parts(&self) -> &PcaParts {
         &self.parts
+    }
+
+    pub(crate) fn into_parts(self) -> PcaParts {
+        self.parts
     }
 
     /// The method that made the model: `pca` or `lsa`.
@@ -83,6 +90,15 @@ impl PcaModel {
     pub fn with_threads(mut self, threads: Option<usize>) -> Self {
         self.use_threads(threads);
         self
+    }
+
+    /// What was done about missing entries, where there were any.
+    pub fn missing(&self) -> Option<&Treatment> {
+        self.parts.missing.as_ref()
+    }
+
+    pub(crate) fn set_missing(&mut self, treatment: Option<Treatment>) {
+        self.parts.missing = treatment;
     }
 
     pub(super) fn use_threads(&mut self, threads: Option<usize>) {
@@ -157,7 +173,7 @@ impl PcaModel {
         self.scaled_noise() * unit * unit
     }
 
-    fn scaled_noise(&self) -> f64 {
+    pub(crate) fn scaled_noise(&self) -> f64 {
         let values = Array1::from(self.parts.values.clone());
         // Standardised constant columns weigh 0: there is no variance that could be in them.
         let varying = self.parts.map.by.weight.iter().filter(|w| **w > 0.0).count();
@@ -258,7 +274,23 @@ impl PcaModel {
     }
 
     /// Scores (n × k) of training or new samples, about the **training** mean.
+    ///
+    /// Samples with holes are projected by least squares on what is observed, where the model was
+    /// fitted to data with holes or the data have a policy other than [`Missing::Error`];
+    /// [`PcaModel::transform_observed`] says how certain such scores are.
     pub fn transform<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<T>> {
+        if self.takes_holes(data) {
+            let k = self.n_components();
+            let mut rows = 0;
+            let mut scores = Vec::with_capacity(data.n_samples().unwrap_or(0) * k);
+            self.transform_blocks(data, &mut |block| {
+                rows += block.nrows();
+                scores.extend(block.iter().copied());
+                Ok(())
+            })?;
+            return Array2::from_shape_vec((rows, k), scores)
+                .map_err(|e| Error::Internal(e.to_string()));
+        }
         self.parts.map.transform(data, &self.factors())
     }
 
@@ -269,7 +301,24 @@ impl PcaModel {
         data: &Dataset<T>,
         sink: &mut (dyn FnMut(ArrayView2<T>) -> Result<()> + Send),
     ) -> Result<usize> {
-        self.parts.map.transform_blocks(data, &self.factors(), sink)
+        let map = &self.parts.map;
+        if self.takes_holes(data) {
+            return map.transform_observed(data, &self.factors(), &self.parts.values, sink);
+        }
+        map.transform_blocks(data, &self.factors(), sink)
+    }
+
+    /// Scores (n × k, not whitened) of samples that may have holes, by least squares on what is
+    /// observed, with what that costs in certainty.
+    pub fn transform_observed<T: Scalar>(&self, data: &Dataset<T>) -> Result<ObservedScores> {
+        let noise = self.scaled_noise().sqrt();
+        let unit = power_of_two(self.parts.map.by.exponent);
+        self.parts.map.observed_scores(data, &self.parts.values, noise, unit)
+    }
+
+    /// Whether holes in these data are expected.
+    pub(crate) fn takes_holes<T: Scalar>(&self, data: &Dataset<T>) -> bool {
+        self.parts.missing.is_some() || data.missing() != Missing::Error
     }
 
     /// Samples (n × d) from scores (n × k).

@@ -3,10 +3,10 @@
 use super::fitted::{Linear, Model};
 use super::summary::{
     ScreeHeights, Summary, SummaryColumn, certificate_value, largest_weights, number, opening,
-    percent, rows_value,
+    percent, rows_value, treatment_value,
 };
 use super::{PcaModel, Verification};
-use crate::data::Dataset;
+use crate::data::{Dataset, Treatment};
 use crate::error::{Result, Warning};
 use crate::model::parts::{Parts, Value};
 use crate::solve::{Certificate, Plan};
@@ -52,10 +52,7 @@ impl Model for PcaModel {
         Summary {
             headline: format!("{opening} {keep} {} of the variance", percent(shares.iter().sum())),
             columns: columns(self, &shares),
-            facts: vec![
-                ("total", format!("variance {}", number(self.total_variance()))),
-                ("noise", format!("variance {}", number(self.noise_variance()))),
-            ],
+            facts: facts(self),
             trust: self.certificate().to_string(),
             scree: Some(ScreeHeights::new(&all, k, self.total_variance(), factor)),
             values: values(self, &shares).into(),
@@ -103,9 +100,22 @@ impl Model for PcaModel {
         Some(Linear { components, loadings, mean: self.mean() })
     }
 
+    fn missing(&self) -> Option<&Treatment> {
+        self.missing()
+    }
+
     fn as_pca(&self) -> Option<&PcaModel> {
         Some(self)
     }
+}
+
+fn facts(model: &PcaModel) -> Vec<(&'static str, String)> {
+    let mut facts = vec![
+        ("total", format!("variance {}", number(model.total_variance()))),
+        ("noise", format!("variance {}", number(model.noise_variance()))),
+    ];
+    facts.extend(model.missing().map(|m| ("missing", m.to_string())));
+    facts
 }
 
 fn columns(model: &PcaModel, shares: &[f64]) -> Vec<SummaryColumn> {
@@ -119,7 +129,7 @@ fn columns(model: &PcaModel, shares: &[f64]) -> Vec<SummaryColumn> {
     columns
 }
 
-fn values(model: &PcaModel, shares: &[f64]) -> [(&'static str, Value); 10] {
+fn values(model: &PcaModel, shares: &[f64]) -> [(&'static str, Value); 11] {
     let numbers = |values: &[f64]| Value::list(values.iter().copied());
     [
         ("n_useful_components", model.n_useful_components().into()),
@@ -128,6 +138,7 @@ fn values(model: &PcaModel, shares: &[f64]) -> [(&'static str, Value); 10] {
         ("standard_errors", model.sampling_errors().map_or(Value::Null, |e| numbers(&e))),
         ("total_variance", model.total_variance().into()),
         ("noise_variance", model.noise_variance().into()),
+        ("missing", model.missing().map_or(Value::Null, treatment_value)),
         ("mean", numbers(model.mean())),
         ("scale", model.scale().map_or(Value::Null, numbers)),
         ("components", rows_value(model.components())),

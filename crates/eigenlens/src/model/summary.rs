@@ -1,5 +1,6 @@
 //! A model in words and numbers, as data: surfaces lay it out, and compute nothing.
 
+use crate::data::Treatment;
 use crate::model::parts::Value;
 use crate::solve::Certificate;
 use std::collections::BTreeMap;
@@ -107,6 +108,18 @@ pub(crate) fn certificate_value(certificate: &Certificate) -> Value {
         ("orthogonality", certificate.orthogonality.into()),
         ("rank", certificate.rank.into()),
         ("conditional", certificate.is_conditional().into()),
+    ])
+}
+
+/// What was done about missing entries, for programs.
+pub(crate) fn treatment_value(treatment: &Treatment) -> Value {
+    Value::map([
+        ("policy", Value::from(treatment.policy.name())),
+        ("missing", treatment.missing.into()),
+        ("entries", treatment.entries.into()),
+        ("rows_with_holes", treatment.rows_with_holes.into()),
+        ("empty_rows", treatment.empty_rows.into()),
+        ("dropped_columns", Value::list(&treatment.dropped_columns)),
     ])
 }
 

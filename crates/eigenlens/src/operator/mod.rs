@@ -1,7 +1,10 @@
 //! Symmetric operators: what the solvers see of a problem.
 
+mod blended;
+mod centered;
 mod deflated;
 mod feature_gram;
+mod kernel_gram;
 mod matrix;
 mod sparse_symmetric;
 
@@ -9,7 +12,10 @@ pub use deflated::Deflated;
 pub use matrix::SymmetricMatrix;
 pub use sparse_symmetric::SparseSymmetric;
 
+pub(crate) use blended::Blended;
+pub(crate) use centered::Centered;
 pub(crate) use feature_gram::FeatureGram;
+pub(crate) use kernel_gram::KernelGram;
 
 use crate::error::Result;
 use ndarray::{Array2, ArrayView2};

@@ -19,6 +19,10 @@ pub enum Evidence {
     },
     /// Against the matrix that was given in place of data.
     Matrix,
+    /// Against the covariance expected of the whole data given their observed entries.
+    Expected,
+    /// Against the kernel or graph operator that was made from the data.
+    Operator,
 }
 
 /// Whether a larger eigenvalue could have been overlooked.
@@ -92,6 +96,8 @@ impl fmt::Display for Certificate {
                 format!("by random probes, failing with probability {failure:.0e}")
             }
             Evidence::Matrix => "against the matrix given".into(),
+            Evidence::Expected => "against the covariance expected given what is observed".into(),
+            Evidence::Operator => "against the operator".into(),
         };
         writeln!(
             f,

@@ -20,6 +20,42 @@ pub enum Route {
     Randomized,
     /// Eigenvectors of a matrix that was given.
     Given,
+    /// Expectation maximisation, for data with holes.
+    Em,
+    /// Block Krylov iteration on the stored kernel matrix.
+    KernelMatrix,
+    /// Block Krylov iteration on the kernel, recomputed in blocks.
+    KernelBlocks,
+    /// PCA on the Nyström factor of the kernel: approximate.
+    Nystrom,
+    /// PCA on random Fourier features: approximate.
+    RandomFeatures,
+    /// Exact kernel PCA on some of the samples: approximate.
+    Subset,
+    /// Singular vectors of the thin product of data and labels.
+    Labels,
+    /// Eigenvectors at the small end of a sparse matrix, by shift and invert.
+    ShiftInvert,
+}
+
+impl Route {
+    /// Every route.
+    pub(crate) const ALL: [Route; 14] = [
+        Route::Covariance,
+        Route::Dual,
+        Route::Svd,
+        Route::Iterative,
+        Route::Randomized,
+        Route::Given,
+        Route::Em,
+        Route::KernelMatrix,
+        Route::KernelBlocks,
+        Route::Nystrom,
+        Route::RandomFeatures,
+        Route::Subset,
+        Route::Labels,
+        Route::ShiftInvert,
+    ];
 }
 
 impl fmt::Display for Route {
@@ -31,6 +67,14 @@ impl fmt::Display for Route {
             Route::Iterative => "iterative",
             Route::Randomized => "randomized",
             Route::Given => "given matrix",
+            Route::Em => "em",
+            Route::KernelMatrix => "kernel matrix",
+            Route::KernelBlocks => "kernel blocks",
+            Route::Nystrom => "nystrom",
+            Route::RandomFeatures => "random features",
+            Route::Subset => "subset",
+            Route::Labels => "labels",
+            Route::ShiftInvert => "shift-and-invert",
         })
     }
 }
@@ -52,7 +96,7 @@ pub struct Plan {
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let passes = if self.passes == 1 { "pass" } else { "passes" };
-        let about = if self.route == Route::Iterative { "about " } else { "" };
+        let about = if matches!(self.route, Route::Iterative | Route::Em) { "about " } else { "" };
         write!(
             f,
             "{} route ({}): {about}{} {passes} over the data, at most {} of memory",
@@ -84,7 +128,7 @@ pub(crate) struct Task<'a> {
 
 impl Task<'_> {
     /// The number of components, as far as it is known before the spectrum.
-    fn likely_k(&self) -> usize {
+    pub fn likely_k(&self) -> usize {
         let limit = self.n.unwrap_or(usize::MAX).min(self.d);
         match self.wish {
             NComponents::Fixed(k) => (*k).min(limit),
@@ -117,7 +161,8 @@ impl Task<'_> {
                 2.0 * n * d * short / 1e10 + 1e-9 * short.powi(3)
             }
             Route::Iterative | Route::Randomized => (12.0 + 0.3 * k) * thin_pass,
-            Route::Given => eigen(d),
+            // Methods that iterate and kernel methods have plans of their own.
+            _ => eigen(d),
         }
     }
 
@@ -192,7 +237,7 @@ impl Task<'_> {
                 let width = k.saturating_add(extra).min(d.max(k));
                 8 * d * (width + 16) * 8
             }
-            Route::Given => 2 * d * d * 8 + eigen(d),
+            _ => 2 * d * d * 8 + eigen(d),
         };
         // Rules that look at data take a sample of at most a few million entries; eight draws at
         // once hold two copies each.
@@ -291,7 +336,7 @@ pub(crate) fn describe(task: &Task, route: Route, reason: String) -> Plan {
             Solver::Randomized { power_iterations, .. } => power_iterations.saturating_add(4),
             _ => 8,
         },
-        Route::Given => 0,
+        _ => 0,
     };
     Plan { route, reason, passes, peak_memory: task.memory(route) }
 }

@@ -49,6 +49,27 @@ pub fn smallest(
     known_null: Option<ArrayView2<f64>>,
     options: &Options,
 ) -> Result<Eigenpairs> {
+    Ok(smallest_with_guard(matrix, k, known_null, options)?.pairs)
+}
+
+/// The smallest pairs, and what is known of the rest.
+pub(crate) struct Smallest {
+    pub pairs: Eigenpairs,
+    /// The next value and its residual, where there is one.
+    pub guard: Option<(f64, f64)>,
+    /// Whether a smaller value could have been overlooked; `None` where no count could be trusted.
+    pub none_missed: Option<NoneMissed>,
+    /// An upper bound of ‖A‖.
+    pub norm: f64,
+}
+
+/// [`smallest`], with what a certificate needs.
+pub(crate) fn smallest_with_guard(
+    matrix: &SparseSymmetric,
+    k: usize,
+    known_null: Option<ArrayView2<f64>>,
+    options: &Options,
+) -> Result<Smallest> {
     options.check()?;
     let d = matrix.dim();
     let known = known_null.filter(|n| n.ncols() > 0).map(|n| n.as_standard_layout().into_owned());
@@ -70,11 +91,13 @@ pub fn smallest(
     }
     pool::run(options.threads, || {
         let (scaled, exponent) = matrix.scaled();
-        let mut pairs = Search::new(&scaled, k, known.as_ref(), options)?.run()?;
+        let mut found = Search::new(&scaled, k, known.as_ref(), options)?.run()?;
         let back = dense::power_of_two(exponent);
-        pairs.values.iter_mut().for_each(|v| *v *= back);
-        pairs.convergence.residuals.iter_mut().for_each(|r| *r *= back);
-        Ok(pairs)
+        found.pairs.values.iter_mut().for_each(|v| *v *= back);
+        found.pairs.convergence.residuals.iter_mut().for_each(|r| *r *= back);
+        found.guard = found.guard.map(|(value, residual)| (value * back, residual * back));
+        found.norm *= back;
+        Ok(found)
     })?
 }
 
@@ -125,7 +148,7 @@ impl<'a> Search<'a> {
         Ok(Search { matrix, k, known, options, tolerance, low, norm })
     }
 
-    fn run(&self) -> Result<Eigenpairs> {
+    fn run(&self) -> Result<Smallest> {
         let analysis = Analysis::new(self.matrix.rows())?;
         let wish = self.wish();
         let needed = analysis.bytes() + 8 * (self.matrix.dim() * (2 * wish.max_basis)) as u64;
@@ -136,10 +159,14 @@ impl<'a> Search<'a> {
         // A second look, with other random vectors, if the count says that something was missed.
         for seed in 0..2 {
             let found = self.search(&analysis, seed, &mut record)?;
-            if self.none_missed(&analysis, &found)? != Some(NoneMissed::Disproved) {
+            let none_missed = self.none_missed(&analysis, &found)?;
+            if none_missed != Some(NoneMissed::Disproved) {
+                let next = found.values.get(self.k).copied();
+                let guard = next.zip(found.residuals.get(self.k).copied());
                 record.converged = true;
                 record.residuals = found.residuals;
-                return Ok(finish::smallest_pairs(&found.values, &found.vectors, self.k, record));
+                let pairs = finish::smallest_pairs(&found.values, &found.vectors, self.k, record);
+                return Ok(Smallest { pairs, guard, none_missed, norm: self.norm });
             }
         }
         Err(Error::NotConverged {

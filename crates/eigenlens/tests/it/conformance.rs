@@ -3,14 +3,21 @@
 use crate::support::Random;
 use crate::torture_support::{InBlocks, compressed};
 use eigenlens::model::{Cells, from_parts};
-use eigenlens::{Dataset, Error, ErrorKind, Lsa, Model, Options, Pca, Result};
+use eigenlens::{
+    Dataset, Error, ErrorKind, Isomap, KernelPca, KernelSupervisedPca, KernelSupervisedPcaModel,
+    LaplacianEigenmaps, Lle, Lsa, Mds, Model, Options, Pca, Ppca, Result, Scalar, SparsePca,
+    SupervisedPca, SupervisedPcaModel, Target,
+};
 use ndarray::{Array2, ArrayView2, Axis, s};
+
+/// Fits so many components.
+type Fit<T> = fn(&Dataset<T>, usize, Options) -> Result<Box<dyn Model>>;
 
 /// A method with a sensible configuration, fitted to data of either type.
 struct Method {
     name: &'static str,
-    f64: fn(&Dataset<f64>, usize, Options) -> Result<Box<dyn Model>>,
-    f32: fn(&Dataset<f32>, usize, Options) -> Result<Box<dyn Model>>,
+    f64: Fit<f64>,
+    f32: Fit<f32>,
     /// How far a fit to the same rows in another order may be, relative to the largest score.
     order: f64,
     /// How far fits in float32 and float64 may be apart, relative to the largest score.
@@ -37,7 +44,53 @@ macro_rules! row {
 const METHODS: &[Method] = &[
     row!("pca", |k: usize, options| Pca::new(k).options(options)),
     row!("lsa", |k: usize, options| Lsa::new(k).options(options)),
+    row!("ppca", |k: usize, options| Ppca::new(k).options(options)),
+    row!("sparse-pca", |k: usize, options| SparsePca::cardinality(k, 3).options(options)),
+    row!("kernel-pca", |k: usize, options| KernelPca::new(k).options(options)),
+    row!("supervised-pca", |k: usize, options| Labelled(SupervisedPca::new(k).options(options))),
+    row!("kernel-supervised-pca", |k: usize, options| {
+        Labelled(KernelSupervisedPca::new(k).options(options))
+    }),
+    row!("mds", |k: usize, options| Mds::new(k).options(options)),
+    Method {
+        order: 1e-7,
+        ..row!("isomap", |k: usize, options| Isomap::new(k).bridges(true).options(options))
+    },
+    Method {
+        order: 1e-6,
+        single: 1e-3,
+        ..row!("laplacian", |k: usize, options| {
+            LaplacianEigenmaps::new(k).bridges(true).options(options)
+        })
+    },
+    Method {
+        order: 1e-6,
+        single: 1e-3,
+        ..row!("lle", |k: usize, options| Lle::new(k).bridges(true).options(options))
+    },
 ];
+
+/// A supervised method with a target that follows from the rows.
+struct Labelled<M>(M);
+
+impl Labelled<SupervisedPca> {
+    fn fit<T: Scalar>(&self, data: &Dataset<T>) -> Result<SupervisedPcaModel> {
+        self.0.fit(data, &target(data)?)
+    }
+}
+
+impl Labelled<KernelSupervisedPca> {
+    fn fit<T: Scalar>(&self, data: &Dataset<T>) -> Result<KernelSupervisedPcaModel> {
+        self.0.fit(data, &target(data)?)
+    }
+}
+
+/// Classes by the size of the first column: the same for a row wherever it stands.
+fn target<T: Scalar>(data: &Dataset<T>) -> Result<Target> {
+    let rows = data.sample_rows()?.map_or_else(Default::default, |(rows, _)| rows);
+    let class = |v: f64| ["a", "b", "c", "d", "e"][((v / 6.0 + 2.5).clamp(0.0, 4.0)) as usize];
+    Ok(Target::classes(rows.column(0).iter().map(|v| class(*v))))
+}
 
 const N: usize = 90;
 const D: usize = 7;

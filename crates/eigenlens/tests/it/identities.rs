@@ -322,7 +322,7 @@ fn check_everywhere<T: Scalar>(question: &Question) {
                 }));
                 assert!(checked.is_ok(), "above: {context}");
             } else {
-                let error = result.err().expect("an infeasible route was taken");
+                let error = result.expect_err("an infeasible route was taken");
                 assert!(matches!(error, Error::Unsupported { .. }), "{error}");
                 assert_eq!(error.kind(), ErrorKind::Usage);
                 assert!(error.hint().is_some());

@@ -3,7 +3,8 @@
 
 use crate::torture_support::*;
 use eigenlens::{
-    Csr, Dataset, Error, Moments, NComponents, Options, Pca, PcaModel, Rule, SampleWeights, Scalar,
+    Csr, Dataset, Error, Moments, NComponents, Options, Pca, PcaModel, ProofLimits, Rule,
+    SampleWeights, Scalar, SparsePca, SparsePcaModel,
 };
 use ndarray::Array2;
 use proptest::prelude::*;
@@ -130,6 +131,7 @@ fn through_everything<T: Scalar>(x: &Array2<T>) {
             Ok((model, scores)) => sound(&model, &scores, &what),
         }
     }
+    sparse_components(x);
     let what = format!("moments {x:?}");
     match Moments::of(&Dataset::from(x), &Options::default()) {
         Err(error) => sane(error, &what),
@@ -140,6 +142,35 @@ fn through_everything<T: Scalar>(x: &Array2<T>) {
             match Pca::new(1).fit_moments(&twice) {
                 Err(error) => sane(error, &what),
                 Ok(model) => assert!(model.components().iter().all(|v| v.is_finite())),
+            }
+        }
+    }
+}
+
+fn sparse_components<T: Scalar>(x: &Array2<T>) {
+    let d = x.ncols();
+    let limits = ProofLimits { time: None, nodes: 8, gap: 0.0 };
+    for pca in [
+        SparsePca::cardinality(1, 1).exact(limits.clone()),
+        SparsePca::cardinality(d, d.div_ceil(2)).exact(limits).non_negative(true),
+        SparsePca::penalty(1, 0.5).with_path(3),
+        SparsePca::non_zeros(d, 1).standardize(true),
+    ] {
+        // Whether an alternation rests does not matter here.
+        let pca = pca.options(Options { max_iterations: 50, ..Options::default() });
+        let what = format!("{pca:?} {x:?}");
+        match pca.fit_transform(&Dataset::from(x)) {
+            Err(error) => sane(error, &what),
+            Ok((model, scores)) => {
+                assert!(model.components().iter().all(|v| v.is_finite()), "{what}");
+                assert!(scores.iter().all(|z| !z.to_f64().is_nan()), "{what}: {scores:?}");
+                let shares = model.adjusted_variance_ratio();
+                assert!(shares.iter().all(|s| (0.0..=1.0).contains(s)), "{what}: {shares:?}");
+                assert!((0.0..=1.0).contains(&model.variance_given_up()), "{what}");
+                assert!(model.optimality().iter().all(|o| (0.0..=1.0).contains(&o.gap)), "{what}");
+                let parts = model.to_parts();
+                let back = SparsePcaModel::from_parts(&parts).unwrap();
+                assert_eq!(back.to_parts(), parts, "{what}");
             }
         }
     }

@@ -4,8 +4,17 @@
 //! container of arrays can hold. Going there and back loses no bit. Coming back, everything is
 //! checked, because a file may come from anywhere.
 
+mod embedding;
+mod embedding_map;
+mod kernel_pca;
+mod kernel_supervised;
+mod mixture;
 mod pca;
+mod ppca;
 mod records;
+mod sparse_pca;
+mod supervised;
+mod treatment;
 mod value;
 mod warnings;
 
@@ -14,17 +23,50 @@ pub use value::Value;
 pub(crate) use value::Entries;
 
 use crate::error::{Error, Result};
-use crate::model::{Model, PcaModel};
+use crate::model::{
+    EmbeddingModel, KernelPcaModel, KernelSupervisedPcaModel, Model, PcaModel, PpcaMixtureModel,
+    PpcaModel, SparsePcaModel, SupervisedPcaModel,
+};
 use std::collections::BTreeMap;
 
 /// Every method whose models can be stored, and how its models are put together: a new one is a
 /// row here.
-const STORED: &[(&str, Load)] = &[("pca", load_pca), ("lsa", load_pca)];
+const STORED: &[(&str, Load)] = &[
+    ("pca", load_pca),
+    ("lsa", load_pca),
+    ("ppca", load_ppca),
+    ("bayesian-pca", load_ppca),
+    ("ppca-mixture", load_mixture),
+    ("sparse-pca", load_sparse_pca),
+    ("kernel-pca", |parts| Ok(Box::new(KernelPcaModel::from_parts(parts)?))),
+    ("supervised-pca", |parts| Ok(Box::new(SupervisedPcaModel::from_parts(parts)?))),
+    ("kernel-supervised-pca", |parts| Ok(Box::new(KernelSupervisedPcaModel::from_parts(parts)?))),
+    ("mds", load_embedding),
+    ("isomap", load_embedding),
+    ("laplacian", load_embedding),
+    ("lle", load_embedding),
+];
 
 type Load = fn(&Parts) -> Result<Box<dyn Model>>;
 
 fn load_pca(parts: &Parts) -> Result<Box<dyn Model>> {
     Ok(Box::new(PcaModel::from_parts(parts)?))
+}
+
+fn load_embedding(parts: &Parts) -> Result<Box<dyn Model>> {
+    Ok(Box::new(EmbeddingModel::from_parts(parts)?))
+}
+
+fn load_ppca(parts: &Parts) -> Result<Box<dyn Model>> {
+    Ok(Box::new(PpcaModel::from_parts(parts)?))
+}
+
+fn load_mixture(parts: &Parts) -> Result<Box<dyn Model>> {
+    Ok(Box::new(PpcaMixtureModel::from_parts(parts)?))
+}
+
+fn load_sparse_pca(parts: &Parts) -> Result<Box<dyn Model>> {
+    Ok(Box::new(SparsePcaModel::from_parts(parts)?))
 }
 
 /// Puts a model of any method together from its parts, which may come from anywhere: everything is

@@ -1,6 +1,6 @@
 //! A linear model taken apart and put together.
 
-use super::{Array, Numbers, Parts, Value, records, warnings, wrong};
+use super::{Array, Numbers, Parts, Value, records, treatment, warnings, wrong};
 use crate::data::Standardization;
 use crate::error::Result;
 use crate::model::{LinearMap, PcaModel, PcaParts};
@@ -32,26 +32,17 @@ impl PcaModel {
         let mut parts = Parts::new(all.method);
         parts.put_matrix("components", &all.map.components);
         parts.put("values", &all.values);
-        parts.put("mean", &by.mean);
-        parts.put("mean_low", &by.low);
-        parts.put("weight", &by.weight);
         parts.put("column_variances", &all.column_variances);
-        parts.put_whole("constant_columns", by.constant.iter().map(|&f| f as i64));
-        if let Some(scale) = &by.scale {
-            parts.put("scale", scale);
-        }
-        if let Some(exponents) = &by.column_exponents {
-            parts.put_whole("column_exponents", exponents.iter().map(|&e| i64::from(e)));
-        }
+        put_standardization(&mut parts, by);
         if let Some(spectrum) = &all.spectrum {
             parts.put("spectrum", spectrum);
         }
         records::put(&mut parts, &all.certificate, &all.convergence, &all.plan);
         warnings::put(&mut parts, &all.warnings);
+        treatment::put(&mut parts, all.missing.as_ref());
         let names = all.feature_names.as_ref().map(Value::list);
         parts.description.extend(
             [
-                ("exponent", Value::Integer(i64::from(by.exponent))),
                 ("n_useful_components", all.map.useful.into()),
                 ("total", all.total.into()),
                 ("next_value", all.next_value.into()),
@@ -69,9 +60,18 @@ impl PcaModel {
     /// Puts a model together from its parts, which may come from anywhere: names, shapes,
     /// finiteness, order, signs and orthonormality are checked first.
     pub fn from_parts(parts: &Parts) -> Result<PcaModel> {
+        PcaModel::body_from_parts(parts, &["pca", "lsa"], &[])
+    }
+
+    /// The same for a model of other methods whose body is a PCA, with arrays of its own.
+    pub(super) fn body_from_parts(
+        parts: &Parts,
+        methods: &[&'static str],
+        more: &[&str],
+    ) -> Result<PcaModel> {
         parts.check_version()?;
-        let method = parts.method_of(&["pca", "lsa"])?;
-        parts.check_names(&[&ARRAYS[..], &records::ARRAYS[..]].concat())?;
+        let method = parts.method_of(methods)?;
+        parts.check_names(&[&ARRAYS[..], &records::ARRAYS[..], more].concat())?;
         let entries = parts.entries();
         let components = components(parts)?;
         let (k, d) = components.dim();
@@ -115,11 +115,12 @@ impl PcaModel {
             plan: records::plan(parts)?,
             tolerance,
             warnings: warnings::read(parts)?,
+            missing: treatment::read(parts)?,
         }))
     }
 }
 
-fn components(parts: &Parts) -> Result<Array2<f64>> {
+pub(super) fn components(parts: &Parts) -> Result<Array2<f64>> {
     let components = parts.matrix("components")?;
     let (k, d) = components.dim();
     if k == 0 || k > d {
@@ -151,7 +152,26 @@ fn values(parts: &Parts, k: usize, useful: usize) -> Result<Vec<f64>> {
     Ok(values)
 }
 
-fn standardization(parts: &Parts, d: usize, center: bool) -> Result<Standardization> {
+/// The arrays of a standardisation.
+pub(super) const STANDARDIZATION: [&str; 6] =
+    ["mean", "mean_low", "weight", "scale", "column_exponents", "constant_columns"];
+
+/// Writes down what is subtracted and multiplied before anything else.
+pub(super) fn put_standardization(parts: &mut Parts, by: &Standardization) {
+    parts.put("mean", &by.mean);
+    parts.put("mean_low", &by.low);
+    parts.put("weight", &by.weight);
+    parts.put_whole("constant_columns", by.constant.iter().map(|&f| f as i64));
+    if let Some(scale) = &by.scale {
+        parts.put("scale", scale);
+    }
+    if let Some(exponents) = &by.column_exponents {
+        parts.put_whole("column_exponents", exponents.iter().map(|&e| i64::from(e)));
+    }
+    parts.description.insert("exponent".into(), Value::Integer(i64::from(by.exponent)));
+}
+
+pub(super) fn standardization(parts: &Parts, d: usize, center: bool) -> Result<Standardization> {
     let mean = parts.vector("mean", d)?;
     let low = parts.vector("mean_low", d)?;
     if !center && mean.iter().chain(&low).any(|m| *m != 0.0) {
@@ -209,7 +229,7 @@ fn spectrum(parts: &Parts) -> Result<Option<Vec<f64>>> {
     }
 }
 
-fn feature_names(parts: &Parts, d: usize) -> Result<Vec<String>> {
+pub(super) fn feature_names(parts: &Parts, d: usize) -> Result<Vec<String>> {
     let names = parts.entries().texts("feature_names")?;
     if names.len() != d {
         let reason = format!("holds {} names, but there are {d} features", names.len());
@@ -218,7 +238,7 @@ fn feature_names(parts: &Parts, d: usize) -> Result<Vec<String>> {
     Ok(names)
 }
 
-fn not_negative(parts: &Parts, name: &str, length: usize) -> Result<Vec<f64>> {
+pub(super) fn not_negative(parts: &Parts, name: &str, length: usize) -> Result<Vec<f64>> {
     let values = parts.vector(name, length)?;
     match values.iter().position(|v| *v < 0.0) {
         Some(at) => wrong(name, format!("is {} at position {at}, but at least 0", values[at])),

@@ -5,21 +5,21 @@ use crate::error::Result;
 use crate::solve::{Certificate, Convergence, Evidence, NoneMissed, Plan, Route};
 use std::ops::Range;
 
+/// The array of a convergence record.
+pub(super) const CONVERGENCE: &str = "convergence.residuals";
+
 pub(super) const ARRAYS: [&str; 5] = [
     "certificate.residuals",
     "certificate.value_errors",
     "certificate.angles",
     "certificate.group_angles",
-    "convergence.residuals",
+    CONVERGENCE,
 ];
 
 pub(super) fn put(parts: &mut Parts, of: &Certificate, how: &Convergence, plan: &Plan) {
-    let vectors = [&of.residuals, &of.value_errors, &of.angles, &of.group_angles, &how.residuals];
+    let vectors = [&of.residuals, &of.value_errors, &of.angles, &of.group_angles];
     for (name, values) in ARRAYS.iter().zip(vectors) {
-        // A bound that could not be computed bounds nothing.
-        let known: Vec<f64> =
-            values.iter().map(|v| if v.is_nan() { f64::INFINITY } else { *v }).collect();
-        parts.put(name, &known);
+        put_bounds(parts, name, values);
     }
     let groups = of.groups.iter().map(|g| Value::list([g.start, g.end]));
     let certificate = Value::map([
@@ -29,22 +29,37 @@ pub(super) fn put(parts: &mut Parts, of: &Certificate, how: &Convergence, plan: 
         ("rank", of.rank.into()),
         ("none_missed", none_missed(of.none_missed)),
     ]);
+    parts.description.insert("certificate".to_string(), certificate);
+    put_run(parts, how, plan);
+}
+
+/// What models without a certificate of eigenpairs store: convergence and plan.
+pub(super) fn put_run(parts: &mut Parts, how: &Convergence, plan: &Plan) {
+    put_bounds(parts, CONVERGENCE, &how.residuals);
     let convergence = Value::map([
         ("converged", Value::from(how.converged)),
         ("iterations", how.iterations.into()),
         ("operator_applications", how.operator_applications.into()),
     ]);
+    parts.description.insert("convergence".into(), convergence);
+    put_plan(parts, plan);
+}
+
+pub(super) fn put_plan(parts: &mut Parts, plan: &Plan) {
     let plan = Value::map([
         ("route", Value::from(plan.route.to_string())),
         ("reason", Value::from(&plan.reason)),
         ("passes", plan.passes.into()),
         ("peak_memory", plan.peak_memory.into()),
     ]);
-    parts.description.extend([
-        ("certificate".to_string(), certificate),
-        ("convergence".to_string(), convergence),
-        ("plan".to_string(), plan),
-    ]);
+    parts.description.insert("plan".into(), plan);
+}
+
+fn put_bounds(parts: &mut Parts, name: &str, values: &[f64]) {
+    // A bound that could not be computed bounds nothing.
+    let known: Vec<f64> =
+        values.iter().map(|v| if v.is_nan() { f64::INFINITY } else { *v }).collect();
+    parts.put(name, &known);
 }
 
 /// The certificate of k components.
@@ -79,24 +94,16 @@ pub(super) fn convergence(parts: &Parts) -> Result<Convergence> {
     let entries = parts.entries().map("convergence")?;
     Ok(Convergence {
         converged: entries.flag("converged")?,
-        residuals: parts.any_length(ARRAYS[4])?,
+        residuals: parts.any_length(CONVERGENCE)?,
         iterations: entries.count("iterations")?,
         operator_applications: entries.count("operator_applications")?,
     })
 }
 
 pub(super) fn plan(parts: &Parts) -> Result<Plan> {
-    const ROUTES: [Route; 6] = [
-        Route::Covariance,
-        Route::Dual,
-        Route::Svd,
-        Route::Iterative,
-        Route::Randomized,
-        Route::Given,
-    ];
     let entries = parts.entries().map("plan")?;
     let name = entries.text("route")?;
-    let Some(route) = ROUTES.into_iter().find(|r| r.to_string() == name) else {
+    let Some(route) = Route::ALL.into_iter().find(|r| r.to_string() == name) else {
         return entries.must_be("route", "a route");
     };
     Ok(Plan {
@@ -136,6 +143,8 @@ fn evidence(of: Evidence) -> Value {
             Value::map([("kind", Value::from("probes")), ("failure", failure.into())])
         }
         Evidence::Matrix => Value::map([("kind", Value::from("matrix"))]),
+        Evidence::Expected => Value::map([("kind", Value::from("expected"))]),
+        Evidence::Operator => Value::map([("kind", Value::from("operator"))]),
     }
 }
 
@@ -144,7 +153,9 @@ fn read_evidence(entries: &Entries) -> Result<Evidence> {
         "data" => Ok(Evidence::Data),
         "probes" => Ok(Evidence::Probes { failure: entries.number("failure")? }),
         "matrix" => Ok(Evidence::Matrix),
-        _ => entries.must_be("kind", "data, probes or matrix"),
+        "expected" => Ok(Evidence::Expected),
+        "operator" => Ok(Evidence::Operator),
+        _ => entries.must_be("kind", "data, probes, matrix, expected or operator"),
     }
 }
 

@@ -57,6 +57,62 @@ fn to_value(warning: &Warning) -> Value {
             ("escalated", vec![("from", from.into()), ("to", to.into()), ("why", why.into())])
         }
         Warning::RuleFindsNone { rule } => ("rule_finds_none", vec![("rule", (*rule).into())]),
+        Warning::EmptyRows { count, rows } => (
+            "empty_rows",
+            vec![("count", (*count).into()), ("rows", Value::list(rows.iter().copied()))],
+        ),
+        Warning::EmNotConverged { iterations, change, tolerance } => (
+            "em_not_converged",
+            vec![
+                ("iterations", (*iterations).into()),
+                ("change", (*change).into()),
+                ("tolerance", (*tolerance).into()),
+            ],
+        ),
+        Warning::ZeroComponents { components } => {
+            ("zero_components", vec![("components", Value::list(components.iter().copied()))])
+        }
+        Warning::OptimalityGap { component, gap, limit } => (
+            "optimality_gap",
+            vec![
+                ("component", (*component).into()),
+                ("gap", (*gap).into()),
+                ("limit", (*limit).into()),
+            ],
+        ),
+        Warning::Unsettled { what, iterations, change, tolerance } => (
+            "unsettled",
+            vec![
+                ("what", (*what).into()),
+                ("iterations", (*iterations).into()),
+                ("change", (*change).into()),
+                ("tolerance", (*tolerance).into()),
+            ],
+        ),
+        Warning::NoiseVanishes { share } => ("noise_vanishes", vec![("share", (*share).into())]),
+        Warning::LabelRank { useful, requested } => {
+            ("label_rank", vec![("useful", (*useful).into()), ("requested", (*requested).into())])
+        }
+        Warning::NoDependence => ("no_dependence", Vec::new()),
+        Warning::IdentifierTarget { classes, samples } => (
+            "identifier_target",
+            vec![("classes", (*classes).into()), ("samples", (*samples).into())],
+        ),
+        Warning::Unlabelled { samples } => ("unlabelled", vec![("samples", (*samples).into())]),
+        Warning::LabelKernelCut { width, share } => {
+            ("label_kernel_cut", vec![("width", (*width).into()), ("share", (*share).into())])
+        }
+        Warning::DegenerateKernel { gamma, value } => {
+            ("degenerate_kernel", vec![("gamma", (*gamma).into()), ("value", (*value).into())])
+        }
+        Warning::IndefiniteKernel { share, smallest, complete } => (
+            "indefinite_kernel",
+            vec![
+                ("share", (*share).into()),
+                ("smallest", (*smallest).into()),
+                ("complete", (*complete).into()),
+            ],
+        ),
         Warning::NotCertified { residual, tolerance } => (
             "not_certified",
             vec![("residual", (*residual).into()), ("tolerance", (*tolerance).into())],
@@ -110,9 +166,60 @@ fn from_entries(entries: &Entries) -> Result<Warning> {
                 None => return entries.must_be("rule", "a rule"),
             }
         }
+        "empty_rows" => {
+            Warning::EmptyRows { count: entries.count("count")?, rows: entries.counts("rows")? }
+        }
+        "em_not_converged" => Warning::EmNotConverged {
+            iterations: entries.count("iterations")?,
+            change: number("change")?,
+            tolerance: number("tolerance")?,
+        },
+        "zero_components" => Warning::ZeroComponents { components: entries.counts("components")? },
+        "optimality_gap" => Warning::OptimalityGap {
+            component: entries.count("component")?,
+            gap: number("gap")?,
+            limit: one_of(entries, "limit", &["time", "node"])?,
+        },
+        "unsettled" => Warning::Unsettled {
+            what: one_of(entries, "what", &["the alternation"])?,
+            iterations: entries.count("iterations")?,
+            change: number("change")?,
+            tolerance: number("tolerance")?,
+        },
+        "noise_vanishes" => Warning::NoiseVanishes { share: number("share")? },
+        "label_rank" => Warning::LabelRank {
+            useful: entries.count("useful")?,
+            requested: entries.count("requested")?,
+        },
+        "no_dependence" => Warning::NoDependence,
+        "identifier_target" => Warning::IdentifierTarget {
+            classes: entries.count("classes")?,
+            samples: entries.count("samples")?,
+        },
+        "unlabelled" => Warning::Unlabelled { samples: entries.count("samples")? },
+        "label_kernel_cut" => {
+            Warning::LabelKernelCut { width: entries.count("width")?, share: number("share")? }
+        }
+        "degenerate_kernel" => {
+            Warning::DegenerateKernel { gamma: number("gamma")?, value: number("value")? }
+        }
+        "indefinite_kernel" => Warning::IndefiniteKernel {
+            share: number("share")?,
+            smallest: number("smallest")?,
+            complete: entries.flag("complete")?,
+        },
         "not_certified" => {
             Warning::NotCertified { residual: number("residual")?, tolerance: number("tolerance")? }
         }
         _ => return entries.must_be("kind", "a warning this version knows"),
     })
+}
+
+/// A text that is one of a few.
+fn one_of(entries: &Entries, name: &str, known: &[&'static str]) -> Result<&'static str> {
+    let found = entries.text(name)?;
+    match known.iter().find(|text| **text == found) {
+        Some(text) => Ok(text),
+        None => entries.must_be(name, &format!("one of {}", known.join(", "))),
+    }
 }

@@ -1,0 +1,193 @@
+//! `eigenlens hsic`.
+
+use crate::arguments::{Common, Data, Reading};
+use crate::failure::Failure;
+use crate::input::{ReadColumns, listed, two_sets};
+use crate::output::print;
+use crate::talk::Talk;
+use crate::target::classes;
+use clap::{Args, ValueEnum};
+use eigenlens::dependence::HsicEstimate;
+use eigenlens::model::number;
+use eigenlens::{Bandwidth, Dataset, Hsic, Kernel, Options, Value};
+use eigenlens_io::json;
+use ndarray::Array2;
+
+#[derive(Args)]
+pub struct Asked {
+    #[command(flatten)]
+    data: Data,
+    #[command(flatten)]
+    reading: Reading,
+    /// The first set of columns: names, ranges, patterns, or one column of text.
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', required = true)]
+    x: Vec<String>,
+    /// The second set of columns.
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', required = true)]
+    y: Vec<String>,
+    /// Kernel of the first set.
+    #[arg(long, value_name = "KERNEL", default_value = "auto")]
+    kernel_x: Word,
+    /// Kernel of the second set.
+    #[arg(long, value_name = "KERNEL", default_value = "auto")]
+    kernel_y: Word,
+    /// γ of the first kernel [default: by the median distance].
+    #[arg(long, value_name = "NUMBER")]
+    gamma_x: Option<f64>,
+    /// γ of the second kernel [default: by the median distance].
+    #[arg(long, value_name = "NUMBER")]
+    gamma_y: Option<f64>,
+    /// Permutations that the test draws [default: 1000].
+    #[arg(long, value_name = "N", conflicts_with = "approximate")]
+    permutations: Option<usize>,
+    /// Test by the gamma approximation, without drawing anything.
+    #[arg(long)]
+    approximate: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Word {
+    /// rbf for numbers, delta for text.
+    Auto,
+    /// x·y.
+    Linear,
+    /// exp(−γ‖x − y‖²).
+    Rbf,
+    /// exp(−γ‖x − y‖₁).
+    Laplacian,
+    /// x·y/(‖x‖‖y‖).
+    Cosine,
+    /// 1 for equal rows, else 0.
+    Delta,
+}
+
+pub fn run(asked: &Asked, common: &Common, talk: &Talk) -> Result<(), Failure> {
+    check(asked)?;
+    talk.say(format!("reading {}", listed_paths(asked)));
+    let [x, y] = two_sets(&asked.data.data, &asked.reading, common, [&asked.x, &asked.y])?;
+    let x = Side::new(x, asked.kernel_x, asked.gamma_x, "x")?;
+    let y = Side::new(y, asked.kernel_y, asked.gamma_y, "y")?;
+    let options = Options {
+        threads: common.threads.map(usize::from),
+        memory: common.memory.map(|m| m.0),
+        seed: common.seed,
+        ..Options::default()
+    };
+    let data = [Dataset::from(&x.rows), Dataset::from(&y.rows)];
+    let names = [x.describe(&data[0], common.seed)?, y.describe(&data[1], common.seed)?];
+    let hsic = Hsic::new(x.kernel, y.kernel).options(options);
+    let (estimate, p_value, test, null_mean) = if asked.approximate {
+        let found = hsic.gamma_test(&data[0], &data[1])?;
+        (found.estimate, found.p_value, "gamma approximation".to_string(), found.null_mean)
+    } else {
+        let permutations = asked.permutations.unwrap_or(1000);
+        let found = hsic.permutation_test(&data[0], &data[1], permutations)?;
+        let test = format!("{permutations} permutations");
+        (found.estimate, found.p_value, test, found.null_mean)
+    };
+    if common.json {
+        let value = value(&estimate, p_value, &test, null_mean, &names);
+        return print(&format!("{}\n", json::to_json_lines(&value)));
+    }
+    let unbiased = estimate.unbiased.map_or("not defined for so few samples".into(), number);
+    print(&format!(
+        "HSIC of {} samples\n  between {}\n  and     {}\n\n\
+         biased          {}\nexpected        {} under independence\nunbiased        {unbiased}\n\
+         alignment       {}\np-value         {} ({test})\n",
+        estimate.n_samples,
+        names[0],
+        names[1],
+        number(estimate.biased),
+        number(null_mean),
+        number(estimate.alignment),
+        number(p_value),
+    ))
+}
+
+/// One set of columns as rows of numbers, with its kernel.
+struct Side {
+    names: Vec<String>,
+    rows: Array2<f64>,
+    kernel: Kernel,
+}
+
+impl Side {
+    fn new(
+        (names, columns): (Vec<String>, ReadColumns),
+        word: Word,
+        gamma: Option<f64>,
+        side: &str,
+    ) -> Result<Side, Failure> {
+        let (rows, is_text) = match columns {
+            ReadColumns::Numbers(rows) => (rows, false),
+            ReadColumns::Text(labels) => (classes(&labels).columns(), true),
+        };
+        let width = gamma.map_or(Bandwidth::Median, Bandwidth::Gamma);
+        let kernel = match word {
+            Word::Delta => Kernel::Delta,
+            Word::Auto if is_text => Kernel::Delta,
+            _ if is_text => {
+                return Err(Failure::usage(
+                    format!("the column `{}` is text, which has the delta kernel only", names[0]),
+                    format!("leave out `--kernel-{side}`"),
+                ));
+            }
+            Word::Auto | Word::Rbf => Kernel::Rbf { gamma: width },
+            Word::Laplacian => Kernel::Laplacian { gamma: width },
+            Word::Linear => Kernel::Linear,
+            Word::Cosine => Kernel::Cosine,
+        };
+        if gamma.is_some() && !matches!(kernel, Kernel::Rbf { .. } | Kernel::Laplacian { .. }) {
+            return Err(Failure::usage(
+                format!("`--gamma-{side}` does not fit the {} kernel", kernel.name()),
+                format!("leave out `--gamma-{side}`"),
+            ));
+        }
+        Ok(Side { names, rows, kernel })
+    }
+
+    fn describe(&self, data: &Dataset<f64>, seed: u64) -> Result<String, Failure> {
+        Ok(format!("{}: {}", listed(&self.names), self.kernel.resolve(data, seed)?))
+    }
+}
+
+/// Options that would be ignored are refused.
+fn check(asked: &Asked) -> Result<(), Failure> {
+    let said = [
+        ("--columns", !asked.reading.columns.is_empty()),
+        ("--labels", !asked.reading.labels.is_empty()),
+        ("--weights", asked.reading.weights.is_some()),
+    ];
+    match said.iter().find(|(_, said)| *said) {
+        Some((option, _)) => Err(Failure::usage(
+            format!("`{option}` does not fit `hsic`, which takes `--x` and `--y`"),
+            format!("leave out `{option}`"),
+        )),
+        None => Ok(()),
+    }
+}
+
+fn listed_paths(asked: &Asked) -> String {
+    let paths: Vec<String> = asked.data.data.iter().map(|p| p.display().to_string()).collect();
+    listed(&paths)
+}
+
+fn value(
+    estimate: &HsicEstimate,
+    p_value: f64,
+    test: &str,
+    null_mean: f64,
+    names: &[String; 2],
+) -> Value {
+    Value::map([
+        ("n_samples", Value::from(estimate.n_samples)),
+        ("x", Value::from(&names[0])),
+        ("y", Value::from(&names[1])),
+        ("biased", estimate.biased.into()),
+        ("unbiased", estimate.unbiased.into()),
+        ("alignment", estimate.alignment.into()),
+        ("null_mean", null_mean.into()),
+        ("p_value", p_value.into()),
+        ("test", Value::from(test)),
+    ])
+}

@@ -1,0 +1,202 @@
+//! `eigenlens impute`.
+
+use crate::arguments::{Common, Impute};
+use crate::describe::{feature_names, read_model};
+use crate::failure::Failure;
+use crate::input::{Opened, Piece};
+use crate::output::{TableOutput, print, view};
+use crate::progress::Progress;
+use crate::talk::Talk;
+use eigenlens::model::number;
+use eigenlens::model::ppca::ImputedEntry;
+use eigenlens::{Dataset, Model, PpcaModel, Scalar, Value};
+use eigenlens_io::{Numbers, json};
+use eigenlens_report::{Column, Table};
+use ndarray::Array2;
+use std::path::{Path, PathBuf};
+
+pub fn run(asked: &Impute, common: &Common, talk: &Talk) -> Result<(), Failure> {
+    let draws = asked.draws.unwrap_or(0);
+    if draws > 0 && asked.output == Path::new("-") {
+        return Err(Failure::usage(
+            "several tables do not fit into standard output",
+            "use `--output FILE`: its name gets a number for each table",
+        ));
+    }
+    let inputs = [&asked.data.data[..], std::slice::from_ref(&asked.model)].concat();
+    let paths: Vec<PathBuf> = match draws {
+        0 => vec![asked.output.clone()],
+        _ => (1..=draws).map(|draw| numbered(&asked.output, draw)).collect(),
+    };
+    let mut tables: Vec<TableOutput> =
+        paths.iter().map(|p| TableOutput::create(p, &inputs)).collect::<Result<_, _>>()?;
+    let mut errors = (asked.standard_errors.as_ref())
+        .map(|path| TableOutput::create(path, &inputs))
+        .transpose()?;
+    let stored = read_model(&asked.model, common.threads)?;
+    let model = need_density(&*stored.model, "impute")?;
+    let opened = Opened::for_model(&asked.data.data, &stored, &asked.reading, common, talk)?;
+    let (labels, features, n) =
+        (opened.label_names(), feature_names(&*stored.model), opened.n_samples().0);
+    for table in &mut tables {
+        table.begin(&labels, &features, opened.is_f32(), n)?;
+    }
+    if let Some(table) = &mut errors {
+        table.begin(&labels, &features, false, n)?;
+    }
+    let mut tally = Tally::new(features.len());
+    let progress = Progress::bytes(talk, "imputing");
+    opened.for_each_piece(&progress, |piece, labels, first| {
+        let Piece::Dense(numbers) = piece else {
+            return Err(Failure::usage(
+                "a sparse matrix has no holes to fill: entries that are not stored are 0",
+                "use a dense table",
+            ));
+        };
+        let seed = common.seed.wrapping_add((first as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let (filled, entries) = match numbers {
+            Numbers::F32(x) => fill(model, x, draws, seed, Numbers::F32),
+            Numbers::F64(x) => fill(model, x, draws, seed, Numbers::F64),
+        }
+        .map_err(|e| opened.explain(e, first))?;
+        for (table, numbers) in tables.iter_mut().zip(&filled) {
+            table.write(labels, view(numbers))?;
+        }
+        let (rows, d) = view(&filled[0]).dim();
+        if let Some(table) = &mut errors {
+            let mut matrix = Array2::zeros((rows, d));
+            entries.iter().for_each(|e| matrix[[e.row, e.column]] = e.standard_error);
+            table.write(labels, view(&Numbers::F64(matrix)))?;
+        }
+        tally.add(rows, &entries);
+        Ok(())
+    })?;
+    drop(progress);
+    for (table, path) in tables.into_iter().zip(&paths) {
+        table.finish()?;
+        if path != Path::new("-") {
+            talk.say(format!("table: {}", path.display()));
+        }
+    }
+    if let (Some(table), Some(path)) = (errors, &asked.standard_errors) {
+        table.finish()?;
+        talk.say(format!("standard errors: {}", path.display()));
+    }
+    let text = if common.json {
+        format!("{}\n", json::to_json_lines(&tally.value(&features)))
+    } else {
+        tally.text(&features)
+    };
+    let to_stdout = [Some(&asked.output), asked.standard_errors.as_ref()];
+    if to_stdout.into_iter().flatten().any(|p| p == Path::new("-")) {
+        talk.say(text.trim_end());
+        return Ok(());
+    }
+    print(&text)
+}
+
+/// The density in a model, or why there is none.
+pub fn need_density<'a>(model: &'a dyn Model, what: &str) -> Result<&'a PpcaModel, Failure> {
+    model.as_ppca().ok_or_else(|| {
+        Failure::usage(
+            format!("`{what}` does not fit a model of the method `{}`", model.method()),
+            "fit a model with `eigenlens fit ppca` or `eigenlens fit bayesian-pca`",
+        )
+    })
+}
+
+fn fill<T: Scalar>(
+    model: &PpcaModel,
+    x: &Array2<T>,
+    draws: usize,
+    seed: u64,
+    wrap: fn(Array2<T>) -> Numbers,
+) -> eigenlens::Result<(Vec<Numbers>, Vec<ImputedEntry>)> {
+    let data = Dataset::from(x);
+    let imputed = model.impute(&data)?;
+    if draws == 0 {
+        return Ok((vec![wrap(imputed.table)], imputed.entries));
+    }
+    let tables = model.multiple_imputations(&data, draws, seed)?;
+    Ok((tables.into_iter().map(wrap).collect(), imputed.entries))
+}
+
+/// `table.3.csv` for the third draw of `table.csv`.
+fn numbered(path: &Path, draw: usize) -> PathBuf {
+    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = match name.split_once('.') {
+        Some((stem, ending)) => format!("{stem}.{draw}.{ending}"),
+        None => format!("{name}.{draw}"),
+    };
+    path.with_file_name(name)
+}
+
+/// Holes filled, by feature.
+struct Tally {
+    rows: usize,
+    holes: Vec<usize>,
+    errors: Vec<f64>,
+}
+
+impl Tally {
+    fn new(d: usize) -> Tally {
+        Tally { rows: 0, holes: vec![0; d], errors: vec![0.0; d] }
+    }
+
+    fn add(&mut self, rows: usize, entries: &[ImputedEntry]) {
+        self.rows += rows;
+        for entry in entries {
+            self.holes[entry.column] += 1;
+            self.errors[entry.column] += entry.standard_error;
+        }
+    }
+
+    fn mean_error(&self, f: usize) -> f64 {
+        self.errors[f] / self.holes[f].max(1) as f64
+    }
+
+    fn text(&self, features: &[String]) -> String {
+        let holes: usize = self.holes.iter().sum();
+        let row = |f: usize| {
+            vec![features[f].clone(), self.holes[f].to_string(), number(self.mean_error(f))]
+        };
+        let table = Table {
+            columns: vec![
+                Column::text("feature"),
+                Column::number("holes", ""),
+                Column::number("mean standard error", ""),
+            ],
+            rows: (0..features.len()).filter(|&f| self.holes[f] > 0).take(20).map(row).collect(),
+            ..Table::default()
+        };
+        let entries = self.rows * features.len();
+        let all = format!("{holes} of {entries} entries filled in {} samples\n", self.rows);
+        if holes == 0 { all } else { format!("{all}\n{}", table.to_text(100)) }
+    }
+
+    fn value(&self, features: &[String]) -> Value {
+        let feature = |f: usize| {
+            Value::map([
+                ("name", Value::from(&features[f])),
+                ("holes", self.holes[f].into()),
+                ("mean_standard_error", self.mean_error(f).into()),
+            ])
+        };
+        Value::map([
+            ("n_samples", Value::from(self.rows)),
+            ("filled", self.holes.iter().sum::<usize>().into()),
+            ("features", Value::List((0..features.len()).map(feature).collect())),
+        ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn draws_are_numbered_before_the_ending() {
+        assert_eq!(numbered(Path::new("a/b.csv.gz"), 3), Path::new("a/b.3.csv.gz"));
+        assert_eq!(numbered(Path::new("b"), 1), Path::new("b.1"));
+    }
+}

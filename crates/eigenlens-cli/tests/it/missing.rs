@@ -1,0 +1,256 @@
+//! Missing values and densities, as users meet them.
+
+use crate::support::{Sandbox, close, columns, entry, number, numbers, table};
+
+/// Iris with holes: every fifth entry of the second column, and a few others.
+fn holes(name: &str) -> Sandbox {
+    let sandbox = Sandbox::with(name, &["iris"]);
+    let (names, mut rows) = table(&sandbox.text("iris.csv"));
+    for (i, row) in rows.iter_mut().enumerate() {
+        if i % 5 == 0 {
+            row[1] = "NA".into();
+        }
+        if i % 17 == 3 {
+            row[2] = String::new();
+        }
+    }
+    let rows: Vec<String> = rows.iter().map(|row| row.join(",")).collect();
+    sandbox.write("holes.csv", &format!("{}\n{}\n", names.join(","), rows.join("\n")));
+    sandbox
+}
+
+const FEATURES: [&str; 4] = ["sepal_length", "sepal_width", "petal_length", "petal_width"];
+
+#[test]
+fn holes_are_explained_and_policies_offered() {
+    let sandbox = holes("holes_explained");
+    let ran = sandbox.run(&["fit", "pca", "holes.csv"]);
+    assert_eq!(ran.code, 65, "{}", ran.err);
+    for words in [
+        "holes.csv, line 2, column `sepal_width` is missing",
+        "39 of 600 entries missing (6.5 %), in 37 of 150 samples and 2 of 4 features",
+        "(`sepal_width` 30, `petal_length` 9)",
+        "--missing em",
+        "drop-rows, drop-columns or mean",
+    ] {
+        assert!(ran.err.contains(words), "`{words}` is not in\n{}", ran.err);
+    }
+    assert_eq!(sandbox.files(), ["holes.csv", "iris.csv"]);
+    let ran = sandbox.run(&["fit", "pca", "holes.csv", "--missing", "guess"]);
+    assert_eq!(ran.code, 64);
+    assert!(ran.err.contains("error, drop-rows, drop-columns, mean, em"), "{}", ran.err);
+}
+
+#[test]
+fn every_policy_is_recorded_and_shown() {
+    let sandbox = holes("policies");
+    for (policy, words) in [
+        ("drop-rows", "fitted without 37 samples"),
+        ("drop-columns", "fitted without `sepal_width`, `petal_length`"),
+        ("mean", "replaced by the mean"),
+        ("em", "integrated out"),
+    ] {
+        let ran = sandbox.run(&[
+            "fit",
+            "pca",
+            "holes.csv",
+            "-k",
+            "2",
+            "--missing",
+            policy,
+            "-o",
+            "m.safetensors",
+            "--scores",
+            "scores.csv",
+        ]);
+        assert_eq!(ran.code, 0, "{policy}: {}", ran.err);
+        assert!(ran.err.contains(words), "{policy}: {}", ran.err);
+        let text = sandbox.ok(&["inspect", "m.safetensors"]);
+        assert!(text.contains(&format!("missing        {policy}: 39 of 600")), "{text}");
+        let model = sandbox.json(&["inspect", "m.safetensors"]);
+        assert_eq!(number(entry(&model, &["missing", "missing"])), 39.0);
+        // Every sample has scores, and the model gives the same ones again.
+        let fitted = sandbox.text("scores.csv");
+        assert_eq!(table(&fitted).1.len(), 150);
+        assert!(!fitted.contains("NaN"), "{policy}");
+        let again = sandbox.ok(&["transform", "m.safetensors", "holes.csv"]);
+        assert_eq!(again, fitted, "{policy}");
+        let back = sandbox.ok(&["reconstruct", "m.safetensors", "holes.csv", "-o", "back.csv"]);
+        assert!(!back.contains("NaN") && !sandbox.text("back.csv").contains("NaN"), "{policy}");
+    }
+}
+
+#[test]
+fn new_samples_with_holes_lose_certainty() {
+    let sandbox = holes("certainty");
+    sandbox.ok(&["fit", "pca", "iris.csv", "-k", "2", "-o", "m.safetensors"]);
+    let ran = sandbox.run(&["transform", "m.safetensors", "holes.csv"]);
+    assert_eq!(ran.code, 65, "{}", ran.err);
+    let ran = sandbox.run(&["transform", "m.safetensors", "holes.csv", "--missing", "em"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("37 samples have missing values"), "{}", ran.err);
+    let out = sandbox.ok(&[
+        "transform",
+        "m.safetensors",
+        "holes.csv",
+        "--missing",
+        "em",
+        "--standard-errors",
+    ]);
+    let found = columns(&out, &["PC1", "PC1_certainty", "PC1_error", "PC2_certainty", "PC2_error"]);
+    let whole = sandbox.ok(&["transform", "m.safetensors", "iris.csv"]);
+    let whole = columns(&whole, &["PC1"]);
+    for (i, row) in found.iter().enumerate() {
+        if i % 5 != 0 && i % 17 != 3 {
+            close(row[0], whole[i][0], 1e-12);
+            assert_eq!((row[1], row[3]), (1.0, 1.0));
+        } else {
+            assert!(row[3] < 1.0 && row[4] > found[1][4], "{row:?}");
+        }
+    }
+}
+
+#[test]
+fn holes_are_filled_with_errors_that_fit() {
+    let sandbox = holes("impute");
+    sandbox.ok(&["fit", "ppca", "holes.csv", "-k", "2", "--missing", "em", "-o", "m.safetensors"]);
+    let report = sandbox.json(&[
+        "impute",
+        "m.safetensors",
+        "holes.csv",
+        "-o",
+        "filled.csv",
+        "--standard-errors",
+        "se.csv",
+    ]);
+    assert_eq!(number(entry(&report, &["filled"])), 39.0);
+    let truth = columns(&sandbox.text("iris.csv"), &FEATURES);
+    let filled = columns(&sandbox.text("filled.csv"), &FEATURES);
+    let errors = columns(&sandbox.text("se.csv"), &FEATURES);
+    let mut inside = 0;
+    for i in 0..150 {
+        for f in 0..4 {
+            if errors[i][f] == 0.0 {
+                assert_eq!(filled[i][f], truth[i][f]);
+            } else if (filled[i][f] - truth[i][f]).abs() <= 3.0 * errors[i][f] {
+                inside += 1;
+            }
+        }
+    }
+    assert!(inside >= 36, "{inside} of 39 within three standard errors");
+    assert_eq!(table(&sandbox.text("filled.csv")).0[0], "species", "labels are carried along");
+    sandbox.ok(&[
+        "impute",
+        "m.safetensors",
+        "holes.csv",
+        "-o",
+        "d.csv",
+        "--draws",
+        "2",
+        "--seed",
+        "3",
+    ]);
+    assert_ne!(sandbox.text("d.1.csv"), sandbox.text("d.2.csv"));
+    let ran = sandbox.run(&["impute", "m.safetensors", "holes.csv", "--draws", "2"]);
+    assert_eq!(ran.code, 64);
+    // A PCA is no density.
+    sandbox.ok(&["fit", "pca", "iris.csv", "-o", "p.safetensors"]);
+    let ran = sandbox.run(&["impute", "p.safetensors", "holes.csv"]);
+    assert_eq!(ran.code, 64);
+    assert!(ran.err.contains("eigenlens fit ppca"), "{}", ran.err);
+}
+
+#[test]
+fn samples_are_scored_and_drawn() {
+    let sandbox = holes("score");
+    sandbox.ok(&["fit", "ppca", "iris.csv", "-k", "2", "-o", "m.safetensors"]);
+    let model = sandbox.json(&["inspect", "m.safetensors"]);
+    let total = number(entry(&model, &["log_likelihood"]));
+    let score = sandbox.json(&["score", "m.safetensors", "iris.csv", "-o", "s.csv"]);
+    close(number(entry(&score, &["log_likelihood"])), total, 1e-6);
+    close(number(entry(&score, &["bic"])), number(entry(&model, &["bic"])), 1e-6);
+    let rows = columns(&sandbox.text("s.csv"), &["log_likelihood", "degrees", "p_value"]);
+    close(rows.iter().map(|r| r[0]).sum(), total, 1e-6);
+    assert!(rows.iter().all(|r| r[1] == 4.0 && (0.0..=1.0).contains(&r[2])));
+    let text = sandbox.ok(&["score", "m.safetensors", "holes.csv"]);
+    assert!(text.contains("most unusual samples"), "{text}");
+    sandbox.ok(&["sample", "m.safetensors", "-n", "500", "-o", "new.csv", "--seed", "4"]);
+    let new = columns(&sandbox.text("new.csv"), &FEATURES);
+    let mean = numbers(entry(&model, &["mean"]));
+    for f in 0..4 {
+        close(new.iter().map(|r| r[f]).sum::<f64>() / 500.0, mean[f], 0.4);
+    }
+}
+
+#[test]
+fn relatives_of_ppca_work_from_the_command_line() {
+    let sandbox = holes("relatives");
+    let model = ["-o", "m.safetensors"];
+    let ran = sandbox
+        .run(&[&["fit", "bayesian-pca", "holes.csv", "--missing", "em"], &model[..]].concat());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let found = sandbox.json(&["inspect", "m.safetensors"]);
+    assert!(number(entry(&found, &["n_components"])) <= 3.0);
+    let text = sandbox.ok(&[
+        "fit",
+        "ppca-mixture",
+        "iris.csv",
+        "--parts",
+        "3",
+        "-k",
+        "1",
+        "--scores",
+        "r.csv",
+        "-o",
+        "mix.safetensors",
+    ]);
+    assert!(text.starts_with("ppca-mixture of 150 samples, 4 features: 3 components"), "{text}");
+    let parts = columns(&sandbox.text("r.csv"), &["part1", "part2", "part3"]);
+    assert!(parts.iter().all(|r| (r.iter().sum::<f64>() - 1.0).abs() < 1e-9));
+    sandbox.ok(&["score", "mix.safetensors", "holes.csv", "-o", "s.csv"]);
+    sandbox.ok(&["sample", "mix.safetensors", "-n", "9", "-o", "new.csv"]);
+    assert_eq!(table(&sandbox.text("new.csv")).0[0], "part");
+    let ran = sandbox.run(&["plot", "mix.safetensors", "iris.csv", "--kind", "posterior"]);
+    assert_eq!(ran.code, 64, "{}", ran.err);
+}
+
+#[test]
+fn pictures_of_uncertainty_are_drawn() {
+    let sandbox = holes("uncertain_pictures");
+    sandbox.ok(&["fit", "ppca", "holes.csv", "-k", "2", "--missing", "em", "-o", "m.safetensors"]);
+    for (kind, words) in [("posterior", "posterior"), ("imputation", "standard errors")] {
+        let file = format!("{kind}.svg");
+        sandbox.ok(&["plot", "m.safetensors", "holes.csv", "--kind", kind, "-o", &file]);
+        let picture = sandbox.text(&file);
+        assert!(picture.contains("<svg") && picture.contains(words), "{kind}");
+        assert!(!picture.contains("NaN"), "{kind}");
+    }
+    let ran = sandbox.run(&["plot", "m.safetensors", "--kind", "imputation"]);
+    assert_eq!(ran.code, 64);
+}
+
+#[test]
+fn too_many_holes_and_empty_columns_are_refused() {
+    let sandbox = Sandbox::new("too_many_holes");
+    let mut text = String::from("a,b,c,d,e,f,g,h,i,j,k,l\n");
+    for i in 0..30 {
+        let mut fields = vec!["NA".to_string(); 12];
+        fields[i % 12] = format!("{}.5", i * i % 7);
+        text.push_str(&format!("{}\n", fields.join(",")));
+    }
+    sandbox.write("t.csv", &text);
+    let ran = sandbox.run(&["fit", "ppca", "t.csv", "-k", "1", "--missing", "em"]);
+    assert_eq!(ran.code, 65, "{}", ran.err);
+    assert!(ran.err.contains("91.7 % of the entries are missing"), "{}", ran.err);
+    assert!(ran.err.contains("--most-missing 0.917"), "{}", ran.err);
+    let most = ["fit", "ppca", "t.csv", "-k", "1", "--missing", "em", "--most-missing", "0.917"];
+    let ran = sandbox.run(&most);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    sandbox.write("e.csv", "a,b,c\n1,NA,3\n2,NA,1\n3,NA,5\n");
+    let ran = sandbox.run(&["fit", "pca", "e.csv", "--missing", "mean"]);
+    assert!(ran.err.contains("skipped: b (it has no values)"), "{}", ran.err);
+    sandbox.write("r.csv", "a,b,c\n1,2,3\nNA,NA,NA\n2,1,1\n3,5,5\n4,4,2\n");
+    let ran = sandbox.run(&["fit", "ppca", "r.csv", "-k", "1", "--missing", "em"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("nothing observed"), "{}", ran.err);
+}

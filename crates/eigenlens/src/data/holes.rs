@@ -1,0 +1,185 @@
+//! Holes in the data: where they are, what the policy is, what was done about them.
+
+use super::Dataset;
+use crate::error::{Error, Result};
+use crate::scalar::Scalar;
+use std::fmt;
+
+/// What to do with missing entries (NaN is the mark).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Missing {
+    /// Refuse, and say where they are.
+    #[default]
+    Error,
+    /// Fit without the samples that have a hole.
+    DropRows,
+    /// Fit without the features that have a hole.
+    DropColumns,
+    /// Put the mean of the feature into the hole: simple, and biased towards too little variance.
+    Mean,
+    /// Integrate the holes out by expectation maximisation: nothing is filled in.
+    Em,
+}
+
+impl Missing {
+    /// Every policy.
+    pub const ALL: [Missing; 5] =
+        [Missing::Error, Missing::DropRows, Missing::DropColumns, Missing::Mean, Missing::Em];
+
+    /// Its name on every surface.
+    pub fn name(self) -> &'static str {
+        match self {
+            Missing::Error => "error",
+            Missing::DropRows => "drop-rows",
+            Missing::DropColumns => "drop-columns",
+            Missing::Mean => "mean",
+            Missing::Em => "em",
+        }
+    }
+
+    /// The policy of that name.
+    pub fn from_name(name: &str) -> Option<Missing> {
+        Missing::ALL.into_iter().find(|policy| policy.name() == name)
+    }
+}
+
+/// Where the holes of a data set are.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Holes {
+    /// Samples that count (weight above 0).
+    pub rows: usize,
+    /// Features.
+    pub features: usize,
+    /// Entries without a value.
+    pub missing: usize,
+    /// Samples with at least one hole.
+    pub rows_with_holes: usize,
+    /// Samples with nothing but holes, counted from 0: the first few of them.
+    pub empty_rows: Vec<usize>,
+    /// How many samples have nothing but holes.
+    pub n_empty_rows: usize,
+    /// Features with holes: number, name (or number in words), holes.
+    pub columns: Vec<(usize, String, usize)>,
+}
+
+impl Holes {
+    /// The share of entries without a value.
+    pub fn rate(&self) -> f64 {
+        self.missing as f64 / (self.rows as f64 * self.features as f64).max(1.0)
+    }
+}
+
+impl fmt::Display for Holes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 6;
+        write!(
+            f,
+            "{} of {} entries missing ({:.1} %), in {} of {} samples and {} of {} features",
+            self.missing,
+            self.rows * self.features,
+            100.0 * self.rate(),
+            self.rows_with_holes,
+            self.rows,
+            self.columns.len(),
+            self.features
+        )?;
+        // The emptiest features first; of equals the first.
+        let mut most: Vec<&(usize, String, usize)> = Vec::new();
+        for column in &self.columns {
+            let at = most.iter().position(|m| m.2 < column.2).unwrap_or(most.len());
+            most.insert(at, column);
+            most.truncate(SHOWN);
+        }
+        let names: Vec<String> = most.iter().map(|c| format!("{} {}", c.1, c.2)).collect();
+        if !names.is_empty() {
+            let more = if self.columns.len() > names.len() { ", …" } else { "" };
+            write!(f, " ({}{more})", names.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+/// What was done about holes: kept in the model.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Treatment {
+    /// The policy.
+    pub policy: Missing,
+    /// Entries without a value.
+    pub missing: usize,
+    /// All entries.
+    pub entries: usize,
+    /// Samples with at least one hole.
+    pub rows_with_holes: usize,
+    /// Samples with nothing observed.
+    pub empty_rows: usize,
+    /// Features that were left out (names, or numbers in words).
+    pub dropped_columns: Vec<String>,
+}
+
+impl Treatment {
+    pub(crate) fn new(policy: Missing, holes: &Holes) -> Treatment {
+        let dropped = policy == Missing::DropColumns;
+        Treatment {
+            policy,
+            missing: holes.missing,
+            entries: holes.rows * holes.features,
+            rows_with_holes: holes.rows_with_holes,
+            empty_rows: holes.n_empty_rows,
+            dropped_columns: if dropped {
+                holes.columns.iter().map(|c| c.1.clone()).collect()
+            } else {
+                Vec::new()
+            },
+        }
+    }
+}
+
+impl fmt::Display for Treatment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let share = 100.0 * self.missing as f64 / (self.entries as f64).max(1.0);
+        write!(
+            f,
+            "{}: {} of {} entries missing ({share:.1} %), ",
+            self.policy.name(),
+            self.missing,
+            self.entries
+        )?;
+        match self.policy {
+            Missing::Error => write!(f, "refused"),
+            Missing::DropRows => write!(f, "fitted without {} samples", self.rows_with_holes),
+            Missing::DropColumns => {
+                write!(f, "fitted without {}", self.dropped_columns.join(", "))
+            }
+            Missing::Mean => write!(f, "replaced by the mean of their feature"),
+            Missing::Em => write!(f, "integrated out by expectation maximisation"),
+        }?;
+        match self.empty_rows {
+            0 => Ok(()),
+            rows => write!(f, "; {rows} samples have nothing observed"),
+        }
+    }
+}
+
+/// The largest share of holes that is worked with unless a higher one is asked for.
+pub(crate) const MOST_MISSING: f64 = 0.9;
+
+/// Refuses data with too many holes, and features without any value.
+pub(crate) fn check_rate<T: Scalar>(data: &Dataset<T>, holes: &Holes) -> Result<()> {
+    if holes.rate() > data.most_missing() {
+        return Err(Error::TooManyHoles {
+            rate: holes.rate(),
+            limit: data.most_missing(),
+            missing: holes.missing,
+        });
+    }
+    let empty = holes.columns.iter().find(|c| c.2 == holes.rows);
+    match (data.missing(), empty) {
+        (Missing::DropColumns, _) | (_, None) => Ok(()),
+        (_, Some((column, name, _))) => {
+            Err(Error::EmptyColumn { column: *column, name: name.clone() })
+        }
+    }
+}

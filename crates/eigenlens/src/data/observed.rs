@@ -1,0 +1,209 @@
+//! A survey of data with holes: count, mean and variance of what every column has, and where the
+//! holes are, in one pass.
+
+use super::columns::{Columns, rescale, two_sum};
+use super::holes::Holes;
+use super::prepared::{BLOCK, Prepared, Slab, slab_rows, unit_rows};
+use crate::error::{Error, Result};
+use crate::scalar::Scalar;
+use rayon::prelude::*;
+
+/// Empty rows that are remembered by number.
+const REMEMBERED: usize = 16;
+
+/// What the columns have where they have something, in the prescaled units of the data.
+#[derive(Clone, Debug)]
+pub(crate) struct Observed {
+    /// Σw of the observed entries of each column.
+    pub weight: Vec<f64>,
+    /// Their number.
+    count: Vec<usize>,
+    pub mean: Vec<f64>,
+    pub low: Vec<f64>,
+    /// Σ w (x − mean)².
+    pub squares: Vec<f64>,
+    /// Σw of the rows with something observed.
+    pub row_weight: f64,
+    pub holes: Holes,
+    /// Rows with a hole, as bits.
+    pub with_holes: Vec<u64>,
+}
+
+impl Observed {
+    /// One pass; a second one where a column's magnitude asks for a power of two.
+    pub fn of<T: Scalar>(prepared: &mut Prepared<T>) -> Result<Observed> {
+        let found = Self::one_pass(prepared)?;
+        if rescale(prepared, &found.columns())? {
+            return Self::one_pass(prepared);
+        }
+        Ok(found)
+    }
+
+    /// Mean and variance as if every column had as many entries as there are rows: the observed
+    /// variance of each, with the divisor of all.
+    pub fn columns(&self) -> Columns {
+        let n = self.row_weight;
+        let squares = self
+            .squares
+            .iter()
+            .zip(&self.weight)
+            .map(|(s, w)| if *w > 1.0 { s / (w - 1.0) * (n - 1.0) } else { 0.0 });
+        Columns {
+            weight: n,
+            rows: self.holes.rows - self.holes.n_empty_rows,
+            mean: self.mean.clone(),
+            low: self.low.clone(),
+            squares: squares.collect(),
+        }
+    }
+
+    fn zero(d: usize) -> Observed {
+        Observed {
+            weight: vec![0.0; d],
+            count: vec![0; d],
+            mean: vec![0.0; d],
+            low: vec![0.0; d],
+            squares: vec![0.0; d],
+            row_weight: 0.0,
+            holes: Holes { features: d, ..Holes::default() },
+            with_holes: Vec::new(),
+        }
+    }
+
+    fn one_pass<T: Scalar>(prepared: &Prepared<T>) -> Result<Observed> {
+        let d = prepared.data.n_features();
+        let unit = unit_rows(d);
+        let mut total = Self::zero(d);
+        let read = prepared.for_each_slab(slab_rows(d, 32), |slab| {
+            let starts: Vec<usize> = (0..slab.rows).step_by(unit).collect();
+            let parts: Vec<Result<(Observed, Vec<usize>)>> = starts
+                .par_iter()
+                .map(|&start| Self::of_unit(prepared, &slab, start, (start + unit).min(slab.rows)))
+                .collect();
+            for part in parts {
+                let (part, with_holes) = part?;
+                total.merge(&part);
+                for row in with_holes {
+                    let word = row / 64;
+                    if total.with_holes.len() <= word {
+                        total.with_holes.resize(word + 1, 0);
+                    }
+                    total.with_holes[word] |= 1 << (row % 64);
+                }
+            }
+            Ok(())
+        })?;
+        total.with_holes.resize(read.div_ceil(64), 0);
+        let rows = total.holes.rows;
+        total.holes.columns = (0..d)
+            .filter(|&f| total.count[f] < rows)
+            .map(|f| (f, prepared.data.column_name(f), rows - total.count[f]))
+            .collect();
+        total.holes.missing = total.holes.columns.iter().map(|c| c.2).sum();
+        if rows < 2 {
+            return Err(Error::TooFewRows { found: rows, needed: 2 });
+        }
+        Ok(total)
+    }
+
+    fn of_unit<T: Scalar>(
+        prepared: &Prepared<T>,
+        slab: &Slab<T>,
+        start: usize,
+        end: usize,
+    ) -> Result<(Observed, Vec<usize>)> {
+        let d = slab.n_features;
+        let mut total = Self::zero(d);
+        let mut with_holes = Vec::new();
+        let mut scratch = Vec::new();
+        for at in (start..end).step_by(BLOCK) {
+            let block = slab.block(at, (at + BLOCK).min(end), &mut scratch);
+            let mut part = Self::zero(d);
+            // Deviations from the first entry of the column in this block: their rounding is in
+            // proportion to the spread, wherever the column lies.
+            let mut origin = vec![0.0; d];
+            for i in 0..block.rows {
+                let w = block.count(i);
+                // Rows of weight 0 are not counted, but an infinite entry in one is an error all the
+                // same, and one with a hole must go where such rows go.
+                if w == 0.0 {
+                    let bad = block.row(i).iter().position(|x| !x.to_f64().is_finite());
+                    match bad.map(|f| (f, block.row(i)[f].to_f64())) {
+                        Some((_, x)) if x.is_nan() => with_holes.push(block.first + i),
+                        Some((f, x)) => return Err(prepared.data.bad_entry(block.first + i, f, x)),
+                        None => {}
+                    }
+                    continue;
+                }
+                let mut seen = 0;
+                for (f, x) in block.row(i).iter().enumerate() {
+                    let x = x.to_f64();
+                    if x.is_nan() {
+                        continue;
+                    }
+                    if x.is_infinite() {
+                        return Err(prepared.data.bad_entry(block.first + i, f, x));
+                    }
+                    if part.count[f] == 0 {
+                        origin[f] = x;
+                    }
+                    seen += 1;
+                    part.count[f] += 1;
+                    part.weight[f] += w;
+                    part.mean[f] += w * (x - origin[f]);
+                }
+                part.holes.rows += 1;
+                if seen < d {
+                    part.holes.rows_with_holes += 1;
+                    with_holes.push(block.first + i);
+                }
+                if seen == 0 {
+                    part.holes.n_empty_rows += 1;
+                    part.holes.empty_rows.push(block.first + i);
+                } else {
+                    part.row_weight += w;
+                }
+            }
+            for f in (0..d).filter(|&f| part.count[f] > 0) {
+                (part.mean[f], part.low[f]) = two_sum(origin[f], part.mean[f] / part.weight[f]);
+            }
+            for i in (0..block.rows).filter(|&i| block.count(i) > 0.0) {
+                let w = block.count(i);
+                for (f, x) in block.row(i).iter().enumerate().filter(|(_, x)| !x.to_f64().is_nan())
+                {
+                    let centered = (x.to_f64() - part.mean[f]) - part.low[f];
+                    part.squares[f] += w * centered * centered;
+                }
+            }
+            total.merge(&part);
+        }
+        Ok((total, with_holes))
+    }
+
+    /// Adds the rows of `later` (Chan, Golub & LeVeque 1979), column by column.
+    fn merge(&mut self, later: &Observed) {
+        for f in (0..self.mean.len()).filter(|&f| later.count[f] > 0) {
+            let weight = self.weight[f] + later.weight[f];
+            let share = later.weight[f] / weight;
+            if self.count[f] == 0 {
+                (self.mean[f], self.low[f]) = (later.mean[f], later.low[f]);
+                self.squares[f] = later.squares[f];
+            } else {
+                let difference = (later.mean[f] - self.mean[f]) + (later.low[f] - self.low[f]);
+                (self.mean[f], self.low[f]) =
+                    two_sum(self.mean[f], self.low[f] + difference * share);
+                self.squares[f] +=
+                    later.squares[f] + difference * difference * self.weight[f] * share;
+            }
+            self.weight[f] = weight;
+            self.count[f] += later.count[f];
+        }
+        self.row_weight += later.row_weight;
+        let (holes, more) = (&mut self.holes, &later.holes);
+        holes.rows += more.rows;
+        holes.rows_with_holes += more.rows_with_holes;
+        holes.n_empty_rows += more.n_empty_rows;
+        let room = REMEMBERED.saturating_sub(holes.empty_rows.len());
+        holes.empty_rows.extend(more.empty_rows.iter().take(room));
+    }
+}

@@ -1,0 +1,265 @@
+//! Data with holes made whole by a simple policy: rows or columns left out, or means put in.
+
+use super::holes::{Missing, Treatment, check_rate};
+use super::observed::Observed;
+use super::{Csr, Dataset, Prepared, RowReader, Rows, SampleWeights, Source};
+use crate::error::{Error, Result};
+use crate::linalg::dense::power_of_two;
+use crate::linalg::pool;
+use crate::scalar::Scalar;
+use crate::wishes::Options;
+use ndarray::{Array2, ArrayView2, Axis, s};
+
+/// A data set whose policy for holes has been carried out.
+pub struct Resolved<'a, T: Scalar> {
+    original: Dataset<'a, T>,
+    body: Body<'a, T>,
+    names: Option<Vec<String>>,
+    weights: Option<SampleWeights>,
+    treatment: Option<Treatment>,
+}
+
+enum Body<'a, T: Scalar> {
+    /// There was no hole.
+    Same,
+    Dense(Array2<T>),
+    Sparse(Csr<T>),
+    Streamed(Whole<'a, T>),
+}
+
+impl<'a, T: Scalar> Dataset<'a, T> {
+    /// Carries out the policies that make data whole: rows or columns left out, means put in. Data
+    /// without a hole are borrowed as they are; others are copied without their holes, or read
+    /// through a sieve where the copy does not fit into `options.memory`.
+    ///
+    /// [`Missing::Em`] makes no whole data: [`Pca`](crate::Pca) and [`Ppca`](crate::Ppca) integrate
+    /// the holes out instead, and other methods refuse it here.
+    pub fn resolve_missing(&self, options: &Options) -> Result<Resolved<'a, T>> {
+        let original = self.clone().with_missing(Missing::Error);
+        let same = |original| Resolved {
+            original,
+            body: Body::Same,
+            names: self.names.clone(),
+            weights: self.weights.clone(),
+            treatment: None,
+        };
+        if self.missing == Missing::Error {
+            return Ok(same(original));
+        }
+        if self.missing == Missing::Em {
+            return Err(Error::Unsupported {
+                what: "the policy `em` for missing values".into(),
+                why: "is not defined for this method",
+                instead: Some(crate::error::Hint::Set {
+                    option: "missing",
+                    value: Missing::Mean.name().into(),
+                }),
+            });
+        }
+        let mut prepared = Prepared::surveying(self)?;
+        let observed = pool::run(options.threads, || Observed::of(&mut prepared))??;
+        if observed.holes.missing == 0 {
+            return Ok(same(original));
+        }
+        check_rate(self, &observed.holes)?;
+        let sieve = Sieve::new(self, &prepared, &observed)?;
+        let treatment = Some(Treatment::new(self.missing, &observed.holes));
+        let names = self
+            .names
+            .as_ref()
+            .map(|names| sieve.columns.iter().filter_map(|&f| names.get(f).cloned()).collect());
+        let weights = self.weights.as_ref().map(|weights| sieve.weights(weights));
+        let copy = (sieve.rows * sieve.columns.len() * size_of::<T>()) as u64;
+        let fits = options.memory.is_none_or(|budget| copy <= budget / 2);
+        let body = match &self.source {
+            Source::Sparse(x) => Body::Sparse(sieve.sparse(x)?),
+            Source::Dense(x) if fits => Body::Dense(sieve.dense(x.view())),
+            _ => Body::Streamed(Whole { source: self.source.clone(), sieve }),
+        };
+        Ok(Resolved { original, body, names, weights, treatment })
+    }
+}
+
+impl<T: Scalar> Resolved<'_, T> {
+    /// The data without holes.
+    pub fn dataset(&self) -> Dataset<'_, T> {
+        let source = match &self.body {
+            Body::Same => self.original.reborrow().source,
+            Body::Dense(x) => Source::Dense(x.view()),
+            Body::Sparse(x) => Source::Sparse(x),
+            Body::Streamed(x) => Source::Streamed(x),
+        };
+        Dataset {
+            source,
+            names: self.names.clone(),
+            weights: self.weights.clone(),
+            missing: Missing::Error,
+            most_missing: self.original.most_missing,
+        }
+    }
+
+    /// What was done; `None` where there was no hole.
+    pub fn treatment(&self) -> Option<&Treatment> {
+        self.treatment.as_ref()
+    }
+}
+
+/// Which rows and columns stay, and what goes into holes.
+#[derive(Clone)]
+struct Sieve<T> {
+    /// Columns that stay.
+    columns: Vec<usize>,
+    /// Rows that stay.
+    rows: usize,
+    /// Rows that go, as bits.
+    dropped: Option<Vec<u64>>,
+    /// What goes into the holes of each column.
+    fill: Vec<T>,
+}
+
+impl<T: Scalar> Sieve<T> {
+    fn new(data: &Dataset<T>, prepared: &Prepared<T>, observed: &Observed) -> Result<Sieve<T>> {
+        let d = data.n_features();
+        let n = prepared.n_rows().unwrap_or(observed.holes.rows);
+        let mut sieve = Sieve { columns: (0..d).collect(), rows: n, dropped: None, fill: vec![] };
+        match data.missing {
+            Missing::DropRows => {
+                sieve.rows =
+                    n - observed.with_holes.iter().map(|w| w.count_ones() as usize).sum::<usize>();
+                if sieve.rows < 2 {
+                    return Err(Error::NothingLeft { policy: "drop-rows", left: sieve.rows });
+                }
+                sieve.dropped = Some(observed.with_holes.clone());
+            }
+            Missing::DropColumns => {
+                let gone = |f: &usize| observed.holes.columns.iter().any(|c| c.0 == *f);
+                sieve.columns.retain(|f| !gone(f));
+                if sieve.columns.is_empty() {
+                    return Err(Error::NothingLeft { policy: "drop-columns", left: 0 });
+                }
+            }
+            _ => {
+                let exponent = |f: usize| prepared.exponents().map_or(0, |e| e[f]);
+                sieve.fill = (0..d)
+                    .map(|f| T::from_f64(observed.mean[f] * power_of_two(exponent(f))))
+                    .collect();
+            }
+        }
+        Ok(sieve)
+    }
+
+    fn keeps(&self, row: usize) -> bool {
+        let bit = |bits: &Vec<u64>| bits.get(row / 64).is_some_and(|w| w >> (row % 64) & 1 == 1);
+        !self.dropped.as_ref().is_some_and(bit)
+    }
+
+    /// Writes what is left of a row.
+    fn pass(&self, row: ndarray::ArrayView1<T>, out: &mut [T]) {
+        for (o, &f) in out.iter_mut().zip(&self.columns) {
+            let x = row[f];
+            *o = if x.to_f64().is_nan() { self.fill.get(f).copied().unwrap_or(x) } else { x };
+        }
+    }
+
+    fn dense(&self, x: ArrayView2<T>) -> Array2<T> {
+        let mut out = Array2::default((self.rows, self.columns.len()));
+        let kept = x.rows().into_iter().enumerate().filter(|(i, _)| self.keeps(*i));
+        for ((_, row), mut out) in kept.zip(out.rows_mut()) {
+            if let Some(out) = out.as_slice_mut() {
+                self.pass(row, out);
+            }
+        }
+        out
+    }
+
+    fn sparse(&self, x: &Csr<T>) -> Result<Csr<T>> {
+        let mut place = vec![None; x.n_columns()];
+        for (at, &f) in self.columns.iter().enumerate() {
+            place[f] = Some(at as u32);
+        }
+        let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        for row in (0..x.n_rows()).filter(|&i| self.keeps(i)) {
+            let (found, entries) = x.row(row);
+            for (&f, &v) in found.iter().zip(entries) {
+                let f = f as usize;
+                if let Some(at) = place[f] {
+                    let hole = v.to_f64().is_nan();
+                    columns.push(at);
+                    values.push(if hole { self.fill.get(f).copied().unwrap_or(v) } else { v });
+                }
+            }
+            starts.push(values.len());
+        }
+        Csr::new(starts.len() - 1, self.columns.len(), starts, columns, values)
+    }
+
+    fn weights(&self, weights: &SampleWeights) -> SampleWeights {
+        let kept = weights.values().iter().enumerate().filter(|(i, _)| self.keeps(*i));
+        weights.with_values(kept.map(|(_, w)| *w).collect())
+    }
+}
+
+/// Rows read through a sieve.
+struct Whole<'a, T: Scalar> {
+    source: Source<'a, T>,
+    sieve: Sieve<T>,
+}
+
+impl<T: Scalar> Rows<T> for Whole<'_, T> {
+    fn n_features(&self) -> usize {
+        self.sieve.columns.len()
+    }
+
+    fn n_samples(&self) -> Option<usize> {
+        Some(self.sieve.rows)
+    }
+
+    fn open(&self) -> Result<Box<dyn RowReader<T> + '_>> {
+        let inner = match &self.source {
+            Source::Streamed(rows) => Some(rows.open()?),
+            _ => None,
+        };
+        Ok(Box::new(WholeReader { whole: self, inner, next: 0, block: Array2::default((0, 0)) }))
+    }
+}
+
+struct WholeReader<'r, 'a, T: Scalar> {
+    whole: &'r Whole<'a, T>,
+    /// The reader of a stream; nothing where the rows are in memory.
+    inner: Option<Box<dyn RowReader<T> + 'r>>,
+    /// The next row of the original.
+    next: usize,
+    block: Array2<T>,
+}
+
+impl<T: Scalar> RowReader<T> for WholeReader<'_, '_, T> {
+    fn next_rows(&mut self, at_most: usize) -> Result<Option<ArrayView2<'_, T>>> {
+        let sieve = &self.whole.sieve;
+        loop {
+            let lent = match (&mut self.inner, &self.whole.source) {
+                (Some(reader), _) => reader.next_rows(at_most)?,
+                (None, Source::Dense(x)) if self.next < x.nrows() => {
+                    let end = (self.next + at_most).min(x.nrows());
+                    Some(x.slice(s![self.next..end, ..]))
+                }
+                _ => None,
+            };
+            let Some(lent) = lent else { return Ok(None) };
+            let kept = (0..lent.nrows()).filter(|i| sieve.keeps(self.next + i)).count();
+            if self.block.nrows() < kept {
+                self.block = Array2::default((kept, sieve.columns.len()));
+            }
+            let rows = lent.axis_iter(Axis(0)).enumerate();
+            let rows = rows.filter(|(i, _)| sieve.keeps(self.next + i));
+            for ((_, row), mut out) in rows.zip(self.block.rows_mut()) {
+                if let Some(out) = out.as_slice_mut() {
+                    sieve.pass(row, out);
+                }
+            }
+            self.next += lent.nrows();
+            if kept > 0 {
+                return Ok(Some(self.block.slice(s![..kept, ..])));
+            }
+        }
+    }
+}

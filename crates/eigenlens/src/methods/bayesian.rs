@@ -1,0 +1,112 @@
+//! Bayesian PCA: probabilistic PCA that finds its own dimension.
+
+use super::em::EmWish;
+use super::fit::Fit;
+use super::ppca::{iterated, refuse_holes};
+use crate::data::{Dataset, Missing};
+use crate::error::{Error, Result};
+use crate::missing::Progress;
+use crate::model::PpcaModel;
+use crate::scalar::Scalar;
+use crate::solve::Plan;
+use crate::wishes::{NComponents, Options};
+use ndarray::Array2;
+use std::ops::ControlFlow;
+
+/// Bayesian PCA (Bishop 1999): a prior `N(0, 1/α_j)` on every column of W, whose α grows without
+/// bound where a direction is not needed and switches it off. The number of components asked for is
+/// the most there may be; as many are kept as the data support.
+///
+/// The posterior of W is kept as mean and covariance, and a lower bound of the evidence rises with
+/// every step. Holes ([`Missing::Em`]) are integrated out.
+///
+/// ```
+/// use eigenlens::{BayesianPca, Dataset};
+/// use ndarray::Array2;
+/// // Two directions in five features, and a little noise.
+/// let x = Array2::from_shape_fn((60, 5), |(i, f)| {
+///     let (a, b) = ((i as f64 * 0.7).sin(), (i as f64 * 1.3).cos());
+///     let noise = 0.01 * ((i * 31 + f * 17) as f64).sin();
+///     let place = f as f64 - 2.0;
+///     a * place + b * (place * place - 2.0) + noise
+/// });
+/// let model = BayesianPca::new(4).fit(&Dataset::from(&x))?;
+/// assert_eq!(model.n_components(), 2);
+/// # Ok::<(), eigenlens::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct BayesianPca {
+    fit: Fit,
+}
+
+impl BayesianPca {
+    /// At most this many components; [`NComponents::All`] for d − 1, the most that leave noise.
+    pub fn new(most: impl Into<NComponents>) -> Self {
+        BayesianPca { fit: Fit::new("bayesian-pca", most.into(), true) }
+    }
+
+    /// Divides every feature by its standard deviation first (default: no).
+    pub fn standardize(mut self, standardize: bool) -> Self {
+        self.fit.standardize = standardize;
+        self
+    }
+
+    /// Threads, memory, seed, tolerance.
+    pub fn options(mut self, options: Options) -> Self {
+        self.fit.options = options;
+        self
+    }
+
+    /// What would be done, without reading a row.
+    pub fn plan<T: Scalar>(&self, data: &Dataset<T>) -> Result<Plan> {
+        self.fit.plan(&data.clone().with_missing(Missing::Em))
+    }
+
+    /// Fits the model.
+    pub fn fit<T: Scalar>(&self, data: &Dataset<T>) -> Result<PpcaModel> {
+        self.fit_observed(data, &mut |_| ControlFlow::Continue(()))
+    }
+
+    /// Fits the model and returns the posterior means of the training samples (n × k).
+    pub fn fit_transform<T: Scalar>(&self, data: &Dataset<T>) -> Result<(PpcaModel, Array2<T>)> {
+        let model = self.fit(data)?;
+        let scores = match data.missing() {
+            Missing::DropColumns => {
+                model.transform(&data.resolve_missing(&self.fit.options)?.dataset())?
+            }
+            _ => model.transform(data)?,
+        };
+        Ok((model, scores))
+    }
+
+    /// Fits the model and tells `observer` of every step; it may end the iteration.
+    pub fn fit_observed<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        observer: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
+    ) -> Result<PpcaModel> {
+        if !matches!(self.fit.n_components, NComponents::Fixed(_) | NComponents::All) {
+            return Err(Error::Unsupported {
+                what: "a share or a rule for the number of components".into(),
+                why: "does not fit Bayesian PCA, which finds it by itself",
+                instead: None,
+            });
+        }
+        self.fit.plan(&data.clone().with_missing(Missing::Em))?;
+        match data.missing() {
+            Missing::Error => refuse_holes(data)?,
+            Missing::Em => {}
+            _ => {
+                let resolved = data.resolve_missing(&self.fit.options)?;
+                let mut model = self.fit_observed(&resolved.dataset(), observer)?;
+                model.body.set_missing(resolved.treatment().cloned());
+                return Ok(model);
+            }
+        }
+        let wish = EmWish { always: true, bayesian: true, plain: false };
+        match self.fit.run_em(data, &wish, observer)? {
+            Some(found) => Ok(iterated(found)),
+            None => Err(Error::Internal("an iteration that was not made".into())),
+        }
+    }
+}

@@ -1,0 +1,405 @@
+//! The fit to data with holes that PCA and probabilistic PCA share: expectation maximisation, and
+//! its result dressed as a PCA.
+
+use super::fit::Fit;
+use crate::data::{
+    Dataset, Missing, Observed, Prepared, Standardization, Treatment, check_rate, two_sum,
+};
+use crate::error::{Error, Hint, Result, Warning};
+use crate::linalg::dense::{power_of_two, thin_svd};
+use crate::linalg::{pool, random};
+use crate::missing::{
+    Em, Estimate, Latent, Observer, Part, expected_covariance_times, fit, log_likelihood, memory,
+};
+use crate::model::ppca::EmRecord;
+use crate::model::{LinearMap, PcaModel, PcaParts};
+use crate::scalar::Scalar;
+use crate::solve::certificate::{self, Evidence, Measured, PROBES};
+use crate::solve::{Convergence, Plan, Route, finish};
+use crate::wishes::NComponents;
+use ndarray::{Array1, Array2, Axis, s};
+
+/// What is asked of expectation maximisation beside what every fit is asked.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct EmWish {
+    /// Iterate also where there are no holes.
+    pub always: bool,
+    /// With a prior that switches directions off.
+    pub bayesian: bool,
+    /// The textbook's steps, one by one.
+    pub plain: bool,
+}
+
+/// A fit by expectation maximisation.
+pub(super) struct EmFit {
+    pub body: PcaModel,
+    /// σ² in units of 2^(2·exponent).
+    pub noise: f64,
+    /// Of the observed entries, in the units of the data; `None` without any variance.
+    pub log_likelihood: Option<f64>,
+    pub record: EmRecord,
+    /// α of the components kept.
+    pub relevance: Option<Vec<f64>>,
+}
+
+/// Noise below this share of the mean variance counts as none.
+pub(super) const NOISE_FLOOR: f64 = 1e-12;
+
+/// Data with holes, ready to iterate on.
+pub(super) struct Surveyed<'a, T: Scalar> {
+    pub prepared: Prepared<'a, T>,
+    pub observed: Observed,
+    pub by: Standardization,
+    /// Variance of what every standardised column has (divisor n).
+    pub variances: Vec<f64>,
+}
+
+impl<'a, T: Scalar> Surveyed<'a, T> {
+    pub fn new(data: &'a Dataset<'_, T>, standardize: bool) -> Result<Surveyed<'a, T>> {
+        let mut prepared = Prepared::surveying(data)?;
+        let observed = Observed::of(&mut prepared)?;
+        check_rate(data, &observed.holes)?;
+        let by =
+            Standardization::new::<T>(&observed.columns(), prepared.exponents(), true, standardize);
+        let variances = (0..by.weight.len())
+            .map(|f| {
+                let spread = observed.squares[f] / observed.weight[f].max(1.0);
+                spread * by.weight[f] * by.weight[f]
+            })
+            .collect();
+        Ok(Surveyed { prepared, observed, by, variances })
+    }
+
+    /// Mean variance of the features that vary.
+    pub fn mean_variance(&self) -> f64 {
+        let varying = self.by.weight.iter().filter(|w| **w > 0.0).count().max(1);
+        self.variances.iter().sum::<f64>() / varying as f64
+    }
+
+    /// Log-likelihoods in standardised units plus this are in the units of the data.
+    pub fn jacobian(&self) -> f64 {
+        let by = &self.by;
+        (0..by.weight.len())
+            .filter(|&f| by.weight[f] > 0.0)
+            .map(|f| {
+                let exponent = by.column_exponents.as_ref().map_or(0, |e| e[f]);
+                self.observed.weight[f] * (by.weight[f] * power_of_two(-exponent)).ln()
+            })
+            .sum()
+    }
+}
+
+impl Fit {
+    /// What expectation maximisation would do, without reading a row.
+    pub(super) fn plan_em<T: Scalar>(&self, data: &Dataset<T>) -> Result<Plan> {
+        let d = data.n_features();
+        let k = match self.n_components {
+            NComponents::Fixed(k) => k.min(d),
+            NComponents::All => d,
+            _ => 32.min(d),
+        };
+        let plan = Plan {
+            route: Route::Em,
+            reason: "missing entries are integrated out; without any, the closed form".into(),
+            passes: 60,
+            peak_memory: memory::<T>(d, k, 1)
+                + 8 * data.weights().map_or(0, |w| w.values().len()) as u64,
+        };
+        match self.options.memory {
+            Some(budget) if budget < plan.peak_memory => Err(Error::Memory {
+                route: "expectation maximisation".into(),
+                needed: plan.peak_memory,
+                budget,
+            }),
+            _ => Ok(plan),
+        }
+    }
+
+    /// Fits by expectation maximisation; `None` where there is no hole and the wish is not to
+    /// iterate then.
+    pub(super) fn run_em<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        wish: &EmWish,
+        observer: &mut Observer,
+    ) -> Result<Option<EmFit>> {
+        if !self.center {
+            return Err(Error::Unsupported {
+                what: "the policy `em` for missing values".into(),
+                why: "needs centred data",
+                instead: Some(Hint::Set { option: "missing", value: "mean".into() }),
+            });
+        }
+        self.check_wish()?;
+        let plan = self.plan_em(data)?;
+        pool::run(self.options.threads, || {
+            let surveyed = Surveyed::new(data, self.standardize)?;
+            if surveyed.observed.holes.missing == 0 && !wish.always && !wish.bayesian {
+                return Ok(None);
+            }
+            self.em(data, &surveyed, wish, plan, observer).map(Some)
+        })?
+    }
+
+    fn em<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        surveyed: &Surveyed<T>,
+        wish: &EmWish,
+        plan: Plan,
+        observer: &mut Observer,
+    ) -> Result<EmFit> {
+        let d = data.n_features();
+        let limit = self.limit(&surveyed.observed.columns(), d)?;
+        let mean_variance = surveyed.mean_variance();
+        let em = Em {
+            tolerance: 0.1 * self.em_tolerance(),
+            max_iterations: self.options.max_iterations,
+            accelerate: !wish.plain,
+            floor: (NOISE_FLOOR * mean_variance).max(f64::MIN_POSITIVE),
+        };
+        // A full covariance has one variance that may as well be called noise: with k = d − 1 the
+        // model is as free as with k = d.
+        let most = d.saturating_sub(1);
+        let Surveyed { prepared, by, variances, .. } = surveyed;
+        let attempt = |k: usize, observer: &mut Observer| {
+            fit(
+                prepared,
+                by,
+                variances,
+                k.min(most),
+                wish.bayesian,
+                &em,
+                self.options.seed,
+                observer,
+            )
+        };
+        let (k, estimate) = match &self.n_components {
+            NComponents::Fixed(k) => (*k, attempt(*k, observer)?),
+            NComponents::All => (limit, attempt(limit, observer)?),
+            NComponents::VarianceShare(share) => {
+                let mut k = 2.min(limit);
+                loop {
+                    let estimate = attempt(k, observer)?;
+                    let enough = reached(&estimate.parts[0], surveyed, *share)?;
+                    match enough {
+                        Some(fewest) if fewest == k || k == 1 => break (k, estimate),
+                        Some(fewest) => break (fewest, attempt(fewest, observer)?),
+                        None if k == limit => break (k, estimate),
+                        None => k = (2 * k).min(limit),
+                    }
+                }
+            }
+            NComponents::Rule(rule) => {
+                return Err(Error::Unsupported {
+                    what: format!("the rule `{}` on data with missing entries", rule.name()),
+                    why: "needs a spectrum that expectation maximisation does not compute",
+                    instead: None,
+                });
+            }
+        };
+        self.dress(data, surveyed, estimate, k, wish, plan, &em)
+    }
+
+    pub(super) fn em_tolerance(&self) -> f64 {
+        self.options.tolerance.unwrap_or(1e-6)
+    }
+
+    /// The estimate as a PCA: orthonormal components, variances, certificate, warnings.
+    #[expect(clippy::too_many_arguments)]
+    fn dress<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        surveyed: &Surveyed<T>,
+        estimate: Estimate,
+        k: usize,
+        wish: &EmWish,
+        plan: Plan,
+        em: &Em,
+    ) -> Result<EmFit> {
+        let Surveyed { prepared, observed, by, .. } = surveyed;
+        let d = data.n_features();
+        let n = observed.row_weight;
+        let part = &estimate.parts[0];
+        let varying = by.weight.iter().filter(|w| **w > 0.0).count();
+        let (strengths, mut components, relevance) = axes(part, wish.bayesian)?;
+        let k = if wish.bayesian { strengths.len().max(1) } else { k };
+        // The prior may leave nothing: one null component stands for it.
+        let useful = strengths.len().min(k);
+        // Data without any spread have no noise either.
+        let flat = surveyed.mean_variance() == 0.0;
+        let noise = if flat { 0.0 } else { part.noise };
+        let strengths = if flat { vec![0.0; strengths.len()] } else { strengths };
+        let mut ml: Vec<f64> = strengths.iter().map(|s| s + noise).collect();
+        if components.nrows() < k {
+            let rest = Array2::zeros((k - components.nrows(), d));
+            components = ndarray::concatenate(Axis(0), &[components.view(), rest.view()])
+                .map_err(|e| Error::Internal(e.to_string()))?;
+            ml.resize(k, noise);
+        }
+        finish::complete(&mut components, useful, T::SIGN_TIE);
+        let latent = Latent::new(components.view(), &ml, noise);
+        // Residuals of the fixed point, and probes for what might have been overlooked.
+        let mut block = Array2::<f64>::zeros((d, k + PROBES));
+        block.slice_mut(s![.., ..k]).assign(&components.t());
+        let probes = random::normal_matrix(&mut random::stream(self.options.seed, 3), d, PROBES);
+        block.slice_mut(s![.., k..]).assign(&probes);
+        let product = expected_covariance_times(prepared, by, &latent, &part.mean, block.view())?;
+        let columns = block.slice(s![.., ..k]).to_owned();
+        let found = product.slice(s![.., ..k]).to_owned();
+        let mut values = ml.clone();
+        let mut residuals = certificate::residuals(found.view(), columns.view(), &values);
+        let mut along = certificate::along(found.view(), columns.view(), &values);
+        if k < varying {
+            values.push(noise);
+            residuals.push(0.0);
+            along.push(0.0);
+        }
+        let certificate = certificate::certify(Measured {
+            values: &values,
+            k,
+            residuals: &residuals,
+            along: &along,
+            orthogonality: certificate::orthogonality(columns.view()),
+            floor: 0.0,
+            evidence: Evidence::Expected,
+            none_missed: certificate::missed_by_probes(
+                product.slice(s![.., k..]),
+                block.slice(s![.., k..]),
+                columns.view(),
+                &ml,
+            ),
+        });
+        let mut warnings = Vec::new();
+        let holes = &observed.holes;
+        if holes.n_empty_rows > 0 {
+            let (count, rows) = (holes.n_empty_rows, holes.empty_rows.clone());
+            warnings.push(Warning::EmptyRows { count, rows });
+        }
+        if self.standardize && !by.constant.is_empty() {
+            let names = by.constant.iter().map(|&f| data.column_name(f)).collect();
+            warnings.push(Warning::ConstantColumns { columns: by.constant.clone(), names });
+        }
+        if flat {
+            warnings.push(Warning::NoVariance);
+        } else if noise <= em.floor {
+            warnings.push(Warning::NoiseVanishes { share: NOISE_FLOOR });
+        }
+        if !estimate.converged {
+            warnings.push(Warning::EmNotConverged {
+                iterations: estimate.iterations,
+                change: estimate.change,
+                tolerance: em.tolerance,
+            });
+        }
+        // With a prior the iteration climbs a bound of the evidence, not the likelihood.
+        let likelihood = if flat {
+            f64::NAN
+        } else if wish.bayesian {
+            let (w, mean) = (latent.w.clone(), part.mean.clone());
+            log_likelihood(prepared, by, Part { w, mean, noise, share: 1.0, prior: None })?
+        } else {
+            estimate.log_likelihood()
+        };
+        let bessel = n / (n - 1.0);
+        let column = |f: usize| {
+            let along: f64 = latent.w.row(f).iter().map(|w| w * w).sum();
+            if by.weight[f] > 0.0 { (along + noise) * bessel } else { 0.0 }
+        };
+        let excess: f64 = ml.iter().map(|v| v - noise).sum();
+        let parts = PcaParts {
+            method: self.method,
+            map: LinearMap {
+                by: shifted(by, &part.mean),
+                useful: ml.iter().filter(|v| **v > 0.0).count(),
+                components,
+                threads: self.options.threads,
+            },
+            values: ml.iter().map(|v| v * bessel).collect(),
+            total: (excess + varying as f64 * noise) * bessel,
+            column_variances: (0..d).map(column).collect(),
+            spectrum: None,
+            next_value: (k < varying).then_some(noise * bessel),
+            n_samples: Some(n),
+            center: true,
+            whiten: self.whiten,
+            feature_names: data.feature_names().map(<[String]>::to_vec),
+            certificate,
+            convergence: Convergence {
+                converged: estimate.converged,
+                residuals: residuals[..k].to_vec(),
+                iterations: estimate.iterations,
+                operator_applications: estimate.iterations,
+            },
+            plan,
+            tolerance: self.em_tolerance(),
+            warnings,
+            missing: (holes.missing > 0).then(|| Treatment::new(Missing::Em, holes)),
+        };
+        // The prior pulls W towards 0, away from the maximum of the likelihood: its residual shows by
+        // how much, and is no failure.
+        let body = if wish.bayesian { PcaModel::assemble(parts) } else { PcaModel::new(parts) };
+        Ok(EmFit {
+            body,
+            noise,
+            log_likelihood: (!flat).then(|| likelihood + surveyed.jacobian()),
+            record: EmRecord {
+                trace: estimate.trace.clone(),
+                iterations: estimate.iterations,
+                change: estimate.change,
+                converged: estimate.converged,
+            },
+            relevance,
+        })
+    }
+}
+
+/// The fewest components that reach a share of the variance, where those fitted do.
+fn reached<T: Scalar>(part: &Part, surveyed: &Surveyed<T>, share: f64) -> Result<Option<usize>> {
+    let varying = surveyed.by.weight.iter().filter(|w| **w > 0.0).count();
+    let (strengths, ..) = axes(part, false)?;
+    let total: f64 = strengths.iter().sum::<f64>() + varying as f64 * part.noise;
+    let mut sum = 0.0;
+    let fewest = strengths.iter().position(|s| {
+        sum += s + part.noise;
+        sum >= share * total * (1.0 - 1e-12)
+    });
+    Ok(fewest.map(|last| last + 1))
+}
+
+/// Squared lengths, unit rows (k × d), and α.
+type Axes = (Vec<f64>, Array2<f64>, Option<Vec<f64>>);
+
+/// The principal axes of W: squared lengths, unit rows (k × d), and with a prior the α of those that
+/// it left on.
+pub(super) fn axes(part: &Part, bayesian: bool) -> Result<Axes> {
+    let (d, k) = part.w.dim();
+    if k == 0 {
+        return Ok((Vec::new(), Array2::zeros((0, d)), bayesian.then(Vec::new)));
+    }
+    let svd = thin_svd(part.w.view())?;
+    let squares: Vec<f64> = svd.s.iter().map(|s| s * s).collect();
+    let (mut strengths, mut components) =
+        finish::largest_first(&squares, &svd.u, k, finish::f64_tie());
+    if !bayesian {
+        return Ok((strengths, components, None));
+    }
+    // A direction that was switched off has next to nothing left of the noise's own size.
+    let kept = strengths.iter().take_while(|s| **s > OFF * part.noise).count();
+    strengths.truncate(kept);
+    components = components.slice(s![..kept, ..]).to_owned();
+    let relevance = strengths.iter().map(|s| d as f64 / s.max(f64::MIN_POSITIVE)).collect();
+    Ok((strengths, components, Some(relevance)))
+}
+
+/// The share of the noise variance below which the squared length of a column of W is none.
+const OFF: f64 = 1e-3;
+
+/// The standardisation with the mean moved by `shift` (in standardised units).
+pub(super) fn shifted(by: &Standardization, shift: &Array1<f64>) -> Standardization {
+    let mut moved = by.clone();
+    for f in (0..shift.len()).filter(|&f| by.weight[f] > 0.0) {
+        (moved.mean[f], moved.low[f]) = two_sum(by.mean[f], by.low[f] + shift[f] / by.weight[f]);
+    }
+    moved
+}

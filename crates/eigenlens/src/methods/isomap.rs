@@ -1,0 +1,196 @@
+//! Isomap: classical MDS of distances along the data.
+
+use super::spectral::{self, Graph};
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use crate::graph::{Geodesics, Judged, Kept, Metric, Neighborhood, Original, Points, Seeds, judge};
+use crate::linalg::dense::power_of_two;
+use crate::linalg::{pool, random};
+use crate::model::{
+    DistanceMap, Distances, EmbeddingMap, EmbeddingModel, EmbeddingParts, pick_columns,
+};
+use crate::scalar::Scalar;
+use crate::solve::Plan;
+use crate::wishes::{NComponents, Options};
+use ndarray::{Array2, Axis};
+
+/// Isomap (Tenenbaum, de Silva & Langford 2000): the leading eigenvectors of `−½ H D∘D H`, with D
+/// the lengths of shortest paths on the graph of neighbours.
+///
+/// ```
+/// use eigenlens::{Dataset, Isomap};
+/// use ndarray::Array2;
+/// // A half circle is a line to whoever walks along it.
+/// let x = Array2::from_shape_fn((40, 2), |(i, f)| {
+///     let angle = i as f64 / 39.0 * std::f64::consts::PI;
+///     if f == 0 { angle.cos() } else { angle.sin() }
+/// });
+/// let model = Isomap::new(1).neighbors(2).fit(&Dataset::from(&x))?;
+/// let line = model.coordinates().column(0).to_owned();
+/// assert!(((line[0] - line[39]).abs() - std::f64::consts::PI).abs() < 0.01);
+/// # Ok::<(), eigenlens::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Isomap {
+    n_components: NComponents,
+    neighborhood: Option<Neighborhood>,
+    bridges: bool,
+    landmarks: Option<usize>,
+    options: Options,
+}
+
+impl Isomap {
+    /// Keeps `n_components`.
+    pub fn new(n_components: impl Into<NComponents>) -> Self {
+        Isomap {
+            n_components: n_components.into(),
+            neighborhood: None,
+            bridges: false,
+            landmarks: None,
+            options: Options::default(),
+        }
+    }
+
+    /// Joins every sample to its `k` nearest (default: 10, or all of fewer).
+    pub fn neighbors(mut self, k: usize) -> Self {
+        self.neighborhood = Some(Neighborhood::Nearest(k));
+        self
+    }
+
+    /// Joins every sample to those at most `radius` away.
+    pub fn radius(mut self, radius: f64) -> Self {
+        self.neighborhood = Some(Neighborhood::Radius(radius));
+        self
+    }
+
+    /// Joins the parts of a disconnected graph by the shortest edges (default: no; it is an error).
+    pub fn bridges(mut self, bridges: bool) -> Self {
+        self.bridges = bridges;
+        self
+    }
+
+    /// Compares only this many samples, drawn with the seed, with all others (de Silva & Tenenbaum
+    /// 2004): m × n distances in place of n × n.
+    pub fn landmarks(mut self, m: usize) -> Self {
+        self.landmarks = Some(m);
+        self
+    }
+
+    /// Threads, memory, seed, tolerance.
+    pub fn options(mut self, options: Options) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// What would be done.
+    pub fn plan<T: Scalar>(&self, data: &Dataset<T>) -> Result<Plan> {
+        let n = spectral::check(data, &self.options)?;
+        Ok(self.checked(n, data.n_features())?.1)
+    }
+
+    /// Fits the model.
+    pub fn fit<T: Scalar>(&self, data: &Dataset<T>) -> Result<EmbeddingModel> {
+        let n = spectral::check(data, &self.options)?;
+        let (k, plan) = self.checked(n, data.n_features())?;
+        pool::run(self.options.threads, || self.run(data, n, k, plan))?
+    }
+
+    /// Fits the model and returns the training coordinates (n × k).
+    pub fn fit_transform<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+    ) -> Result<(EmbeddingModel, Array2<T>)> {
+        let model = self.fit(data)?;
+        let scores = model.coordinates().mapv(T::from_f64);
+        Ok((model, scores))
+    }
+
+    fn checked(&self, n: usize, d: usize) -> Result<(usize, Plan)> {
+        spectral::neighborhood(self.neighborhood, n)?;
+        if let Some(m) = self.landmarks.filter(|m| *m < 2 || *m > n) {
+            return Err(Error::Parameter {
+                name: "landmarks",
+                value: m.to_string(),
+                expected: "at least 2 and at most the number of samples",
+            });
+        }
+        let m = self.landmarks.unwrap_or(n);
+        let k = spectral::resolve_k(&self.n_components, m, m, d)?;
+        // From the landmarks, and turned round.
+        let rows = if self.landmarks.is_some() { 16 * (m * n) as u64 } else { 0 };
+        let other = rows + 8 * (n * (3 * d + 200)) as u64;
+        let plan = spectral::plan_stored("geodesic distances", m, k, other, &self.options)?;
+        Ok((k, plan))
+    }
+
+    fn run<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        n: usize,
+        k: usize,
+        plan: Plan,
+    ) -> Result<EmbeddingModel> {
+        // Step 1: the graph.
+        let points = Points::read(data)?;
+        let which = spectral::neighborhood(self.neighborhood, n)?;
+        let Graph { network, bridges, .. } = spectral::graph(&points, which, self.bridges)?;
+        // Step 2: squared geodesic distances, from everywhere or from the landmarks (m × n).
+        let landmarks: Option<Vec<u32>> = self.landmarks.map(|m| {
+            let mut rng = random::stream(self.options.seed, 13);
+            random::choose(&mut rng, n, m).into_iter().map(|i| i as u32).collect()
+        });
+        let geodesics = Geodesics::new(&network, self.landmarks.unwrap_or(n))?;
+        let mut from = match &landmarks {
+            Some(nodes) => {
+                geodesics.rows(&nodes.iter().map(|&i| vec![(i, 0.0)]).collect::<Vec<Seeds>>())
+            }
+            None => geodesics.all(),
+        };
+        drop(geodesics);
+        from.par_mapv_inplace(|v| v * v);
+        // Step 3: the leading pairs.
+        let among = landmarks.as_ref().map(|nodes| pick_columns(from.view(), nodes));
+        let squared = among.as_ref().map_or(from.view(), |a| a.view());
+        let tolerance = spectral::tolerance::<T>(&self.options);
+        let pairs = spectral::leading_of_distances(squared, k, tolerance, &self.options)?;
+        // Step 4: coordinates, and what places others.
+        let means = squared.mean_axis(Axis(0)).unwrap_or_default().to_vec();
+        let (projector, coordinates) = super::mds::dress(&pairs);
+        let exponent = points.exponent();
+        let from_points = Distances::Geodesic { points, network, landmarks };
+        let map = DistanceMap { from: from_points, means, projector };
+        let unit = power_of_two(exponent);
+        let placed = match map.landmarks() {
+            Some(_) => map.project(from.t().as_standard_layout().into_owned()) / unit,
+            None => coordinates.clone(),
+        };
+        let Distances::Geodesic { points, .. } = &map.from else {
+            return Err(Error::Internal("an Isomap without geodesics".into()));
+        };
+        let quality = judge(Judged {
+            original: Original::Points(points, Metric::Euclidean),
+            kept: Kept::Squared(squared, coordinates.view()),
+            coordinates: placed.view(),
+            seed: self.options.seed,
+        });
+        Ok(EmbeddingModel::new(EmbeddingParts {
+            method: "isomap",
+            coordinates: placed * unit,
+            eigenvalues: pairs.values.iter().map(|v| v * unit * unit).collect(),
+            useful: pairs.useful,
+            trace: Some(pairs.trace * unit * unit),
+            negative: Some(super::mds::in_units(pairs.negative, unit * unit)),
+            quality,
+            neighborhood: Some(which),
+            bridges,
+            feature_names: data.feature_names().map(<[String]>::to_vec),
+            certificate: pairs.certificate,
+            convergence: pairs.convergence,
+            plan,
+            tolerance,
+            threads: self.options.threads,
+            warnings: spectral::null_warnings(pairs.useful, k),
+            map: EmbeddingMap::Distances(map),
+        }))
+    }
+}

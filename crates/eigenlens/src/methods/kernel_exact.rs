@@ -1,0 +1,369 @@
+//! Exact kernel PCA: the leading eigenpairs of `H K H`, with K kept or recomputed in blocks.
+
+use super::kernel_pca::{KernelPca, bandwidth, not_square};
+use crate::data::Dataset;
+use crate::error::{Error, Result, Warning};
+use crate::kernel::{Arithmetic, Gathering, Points, ResolvedKernel, sample_rows};
+use crate::linalg::random;
+use crate::model::{
+    KernelAccuracy, KernelBody, KernelMap, KernelPcaModel, KernelPcaParts, NegativePart,
+};
+use crate::operator::{KernelGram, Operator};
+use crate::scalar::Scalar;
+use crate::solve::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};
+use crate::solve::krylov::{self, Ritz, Wish};
+use crate::solve::{Plan, Route, dense, finish};
+use crate::wishes::{NComponents, Rule};
+use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
+
+/// Fits on some of the samples.
+pub(super) fn subset<T: Scalar>(
+    fit: &KernelPca,
+    kernel: ResolvedKernel,
+    data: &Dataset<T>,
+    plan: Plan,
+) -> Result<KernelPcaModel> {
+    let super::kernel_pca::Approximation::Subset { samples } = fit.approximation else {
+        return Err(Error::Internal("a subset that was not asked for".into()));
+    };
+    let rows = sample_rows(data, samples, fit.options.seed)?;
+    let of = match data.n_samples() {
+        Some(n) => n,
+        None => Gathering::new(&kernel, data)?.n_samples(),
+    };
+    let names = data.feature_names().map(<[String]>::to_vec);
+    let part = Dataset::from(&rows);
+    let (mut parts, samples) = exact_parts(fit, kernel, &part, plan, true)?;
+    parts.accuracy = KernelAccuracy::Subset { samples, of };
+    parts.feature_names = names;
+    Ok(KernelPcaModel::new(parts))
+}
+
+/// Fits on all samples.
+pub(super) fn fit<T: Scalar>(
+    fit: &KernelPca,
+    kernel: ResolvedKernel,
+    data: &Dataset<T>,
+    plan: Plan,
+) -> Result<KernelPcaModel> {
+    let keep = plan.route == Route::KernelMatrix;
+    Ok(KernelPcaModel::new(exact_parts(fit, kernel, data, plan, keep)?.0))
+}
+
+fn exact_parts<T: Scalar>(
+    fit: &KernelPca,
+    kernel: ResolvedKernel,
+    data: &Dataset<T>,
+    plan: Plan,
+    keep: bool,
+) -> Result<(KernelPcaParts, usize)> {
+    // Step 1: the points, checked and moved.
+    let gathering = Gathering::new(&kernel, data)?.centered();
+    let (n, d) = (gathering.n_samples(), data.n_features());
+    fit.check_k(n, Some(n), d)?;
+    let points = gathering.gather()?;
+    if kernel == ResolvedKernel::Precomputed {
+        if n != d {
+            return Err(not_square(n, d));
+        }
+        points.check_symmetric("the precomputed kernel", 10.0 * T::EPSILON.max(1e-9))?;
+    }
+    // Certificates are measured in f64, whatever the fit was computed in.
+    let wide = match points.arithmetic() {
+        Some(Arithmetic::F32) => Some(gathering.exact().gather()?),
+        _ => None,
+    };
+    // Step 2: the kernel, its means and its trace.
+    let gram = if keep {
+        KernelGram::stored(&kernel, &points)
+    } else {
+        KernelGram::recomputed(&kernel, &points)
+    };
+    let diagonal = gram.diagonal();
+    let mut sums = Array2::zeros((n, 1));
+    gram.apply(Array2::ones((n, 1)).view(), &mut sums)?;
+    let column_means: Array1<f64> = sums.column(0).mapv(|v| v / n as f64);
+    check_finite(&column_means)?;
+    let mean = column_means.sum() / n as f64;
+    let trace: f64 = diagonal.iter().sum();
+    let total = (trace - n as f64 * mean).max(0.0);
+    let largest = diagonal.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    let rounding = if points.arithmetic() == Some(Arithmetic::F32) {
+        f32::EPSILON as f64
+    } else {
+        f64::EPSILON
+    };
+    // What rounding each value, and centring a kernel with a large mean, leave of an eigenvalue of 0.
+    let row_sum = column_means.iter().fold(0.0f64, |m, v| m.max(v.abs())) * n as f64;
+    let floor = 8.0 * (n as f64).sqrt() * rounding * largest + 4.0 * f64::EPSILON * row_sum;
+    let gram = gram.centered();
+    // Step 3: the pairs.
+    let search = Search { fit, gram: &gram, n, total, floor, tolerance: fit.tolerance::<T>() };
+    let (k, pairs) = search.resolve()?;
+    let order = finish::descending(&pairs.values);
+    let top = order.first().map_or(0.0, |&j| pairs.values[j].max(0.0));
+    let floor = floor.max(1e-14 * top);
+    let useful = order.iter().take(k.min(n - 1)).filter(|&&j| pairs.values[j] > floor).count();
+    // Step 4: order, sign, null directions.
+    let tie = T::SIGN_TIE;
+    let (mut values, mut components) =
+        finish::largest_first(&pairs.values, &pairs.vectors, k.min(pairs.values.len()), tie);
+    values.iter_mut().skip(useful).for_each(|v| *v = 0.0);
+    finish::complete(&mut components, useful, tie);
+    let vectors = components.reversed_axes().as_standard_layout().into_owned();
+    // Step 5: the certificate, against the kernel computed once more.
+    let guard =
+        order.get(k).map(|&j| (pairs.values[j], pairs.vectors.slice(s![.., j..j + 1]).to_owned()));
+    let certificate = certify(
+        &KernelGram::recomputed(&kernel, wide.as_ref().unwrap_or(&points)).centered(),
+        &Found { vectors: &vectors, values: &values, useful, guard, floor },
+        total,
+        kernel.is_positive(),
+        fit.options.seed,
+    )?;
+    drop(wide);
+    // Step 6: what the user should know.
+    let negative = if kernel.is_positive() {
+        None
+    } else {
+        negative_part(fit, &kernel, &points, &gram, total, floor)?
+    };
+    drop(gram);
+    let mut warnings = Vec::new();
+    if useful == 0 {
+        warnings.push(Warning::NoVariance);
+    } else if useful < k {
+        warnings.push(Warning::NullComponents { useful, requested: k });
+    }
+    if let Some(gamma) = bandwidth(&kernel)
+        && let Some(value) = all_alike(n as f64, mean, trace)
+    {
+        warnings.push(Warning::DegenerateKernel { gamma, value });
+    }
+    if let Some(NegativePart { share, smallest, complete }) = negative
+        && smallest < -1e-10 * top
+    {
+        warnings.push(Warning::IndefiniteKernel { share, smallest, complete });
+    }
+    // Step 7: the model.
+    let points =
+        if kernel == ResolvedKernel::Precomputed { Points::absent(&kernel, n) } else { points };
+    let threads = fit.options.threads;
+    let map =
+        KernelMap::of_eigenvectors(kernel, points, &vectors, &values, column_means.view(), threads);
+    let parts = KernelPcaParts {
+        body: KernelBody::Points(map),
+        values,
+        total,
+        n_samples: n,
+        n_features: d,
+        column_means: column_means.to_vec(),
+        mean,
+        negative,
+        accuracy: KernelAccuracy::Exact,
+        feature_names: data.feature_names().map(<[String]>::to_vec),
+        certificate,
+        convergence: pairs.convergence,
+        plan,
+        tolerance: fit.tolerance::<T>(),
+        warnings,
+    };
+    Ok((parts, n))
+}
+
+/// What nearly all kernel values between different samples are, where that is 0 or 1: duplicates
+/// keep their 1.
+fn all_alike(n: f64, mean: f64, trace: f64) -> Option<f64> {
+    let others = (n * n * mean - trace) / (n * (n - 1.0));
+    if others >= 1.0 - 1e-8 {
+        Some(1.0)
+    } else {
+        // All that a sample has in common with others, together.
+        (others * (n - 1.0) < 0.1).then_some(0.0)
+    }
+}
+
+/// A kernel that overflows has no components.
+fn check_finite(column_means: &Array1<f64>) -> Result<()> {
+    match column_means.iter().position(|v| !v.is_finite()) {
+        None => Ok(()),
+        Some(row) => Err(Error::NotDefined {
+            what: "kernel PCA",
+            why: format!("kernel values of row {row} are not finite"),
+        }),
+    }
+}
+
+/// How many pairs, asked of the kernel.
+struct Search<'a> {
+    fit: &'a KernelPca,
+    gram: &'a KernelGram<'a>,
+    n: usize,
+    total: f64,
+    floor: f64,
+    tolerance: f64,
+}
+
+impl Search<'_> {
+    fn resolve(&self) -> Result<(usize, Ritz)> {
+        let divisor = self.n as f64 - 1.0;
+        match self.fit.n_components {
+            NComponents::Fixed(k) => Ok((k, self.leading(k)?)),
+            NComponents::All => Ok((self.n, self.leading(self.n)?)),
+            NComponents::VarianceShare(share) => {
+                self.grow(|sum, _| sum >= share * self.total * (1.0 - 1e-12), 0)
+            }
+            NComponents::Rule(Rule::CumulativeShare(share)) => {
+                self.grow(|sum, _| sum >= share * self.total * (1.0 - 1e-12), 0)
+            }
+            NComponents::Rule(Rule::Threshold(least)) => self.grow(|_, v| v / divisor <= least, 1),
+            NComponents::Rule(Rule::Ratio(least)) => self.grow(|_, v| v <= least * self.total, 1),
+            NComponents::Rule(rule) => Err(Error::NotDefined {
+                what: "the number of components",
+                why: format!("the rule `{}` does not go with a kernel", rule.name()),
+            }),
+        }
+    }
+
+    /// Asks for twice as many pairs until `stop`, shown the sum so far and the newest value, says
+    /// so; the last `drop` of them are not kept.
+    fn grow(&self, stop: impl Fn(f64, f64) -> bool, drop: usize) -> Result<(usize, Ritz)> {
+        let mut k = 16.min(self.n);
+        loop {
+            let pairs = self.leading(k)?;
+            let order = finish::descending(&pairs.values);
+            let mut sum = 0.0;
+            let found = order.iter().position(|&j| {
+                sum += pairs.values[j].max(0.0);
+                pairs.values[j] <= self.floor || stop(sum, pairs.values[j])
+            });
+            if let Some(last) = found {
+                return Ok(((last + 1 - drop).clamp(1, k), pairs));
+            }
+            if k == self.n {
+                return Ok((k, pairs));
+            }
+            k = (2 * k).min(self.n);
+        }
+    }
+
+    fn leading(&self, k: usize) -> Result<Ritz> {
+        // Half of the tolerance: the certificate sees the rounding of the kernel besides.
+        let mut wish = Wish::new(k, self.n, 0.5 * self.tolerance, &self.fit.options);
+        // Past this many products a full decomposition would have been cheaper.
+        let small = self.n <= 4096;
+        if small {
+            wish.affordable = (self.n / 4).max(60);
+        }
+        let pairs = krylov::largest(self.gram, &wish)?;
+        if pairs.convergence.converged || !small {
+            return Ok(pairs);
+        }
+        let mut matrix = Array2::zeros((self.n, self.n));
+        self.gram.apply(Array2::eye(self.n).view(), &mut matrix)?;
+        Ok(dense::full(matrix.view(), k + wish.guard)?.ritz)
+    }
+}
+
+/// Eigenpairs that were found, as columns.
+struct Found<'a> {
+    vectors: &'a Array2<f64>,
+    values: &'a [f64],
+    useful: usize,
+    guard: Option<(f64, Array2<f64>)>,
+    floor: f64,
+}
+
+fn certify(
+    gram: &KernelGram,
+    found: &Found,
+    total: f64,
+    positive: bool,
+    seed: u64,
+) -> Result<Certificate> {
+    let Found { vectors, values, useful, ref guard, floor } = *found;
+    let (n, k) = vectors.dim();
+    let probes = random::normal_matrix(&mut random::stream(seed, 3), n, PROBES);
+    let mut blocks: Vec<ArrayView2<f64>> = vec![vectors.view()];
+    let mut measured = values.to_vec();
+    if let Some((value, vector)) = guard {
+        measured.push(value.max(0.0));
+        blocks.push(vector.view());
+    }
+    blocks.push(probes.view());
+    let all = concatenate(Axis(1), &blocks).map_err(|e| Error::Internal(e.to_string()))?;
+    let mut product = Array2::zeros(all.dim());
+    gram.apply(all.view(), &mut product)?;
+    let m = measured.len();
+    let (left, right) = (product.slice(s![.., ..m]), all.slice(s![.., ..m]));
+    let mut residuals = certificate::residuals(left, right, &measured);
+    residuals.iter_mut().take(k).skip(useful).for_each(|r| *r = r.min(floor));
+    let by_trace = certificate::missed_by_matrix(None, values, useful.max(1), total);
+    let none_missed = match by_trace {
+        _ if useful == k && k == n => NoneMissed::Complete,
+        Some(excluded) if positive && useful > 0 => excluded,
+        _ => certificate::missed_by_probes(
+            product.slice(s![.., m..]).as_standard_layout().view(),
+            probes.view(),
+            vectors.slice(s![.., ..useful]).as_standard_layout().view(),
+            &values[..useful],
+        ),
+    };
+    Ok(certificate::certify(Measured {
+        values: &measured,
+        k,
+        residuals: &residuals,
+        along: &certificate::along(left, right, &measured),
+        orthogonality: certificate::orthogonality(vectors.view()),
+        floor,
+        evidence: Evidence::Data,
+        none_missed,
+    }))
+}
+
+/// All eigenvalues are computed up to this many samples.
+const ALL_VALUES: usize = 1500;
+
+/// The eigenvalues below 0 of a kernel that may have some.
+fn negative_part(
+    fit: &KernelPca,
+    kernel: &ResolvedKernel,
+    points: &Points,
+    gram: &KernelGram,
+    total: f64,
+    floor: f64,
+) -> Result<Option<NegativePart>> {
+    let n = points.len();
+    let (values, complete) = if n <= ALL_VALUES {
+        let mut matrix = Array2::zeros((n, n));
+        KernelGram::recomputed(kernel, points)
+            .centered()
+            .apply(Array2::eye(n).view(), &mut matrix)?;
+        let symmetric = (&matrix + &matrix.t()) * 0.5;
+        (crate::linalg::dense::symmetric_eigenvalues(symmetric.view())?, true)
+    } else {
+        let wish = Wish { guard: 0, ..Wish::new(8.min(n), n, 1e-3, &fit.options) };
+        let pairs = krylov::largest(&Negated(gram), &wish)?;
+        (pairs.values.iter().map(|v| -v).collect(), false)
+    };
+    let below: Vec<f64> = values.iter().copied().filter(|v| *v < -floor).collect();
+    let size: f64 = below.iter().map(|v| v.abs()).sum();
+    let smallest = below.iter().copied().fold(0.0, f64::min);
+    let all = if complete { values.iter().map(|v| v.abs()).sum() } else { total + 2.0 * size };
+    let share = if all > 0.0 { size / all } else { 0.0 };
+    Ok(Some(NegativePart { share, smallest, complete }))
+}
+
+struct Negated<'a>(&'a KernelGram<'a>);
+
+impl Operator for Negated<'_> {
+    fn dim(&self) -> usize {
+        self.0.dim()
+    }
+
+    fn apply(&self, v: ArrayView2<f64>, out: &mut Array2<f64>) -> Result<()> {
+        self.0.apply(v, out)?;
+        out.mapv_inplace(|x| -x);
+        Ok(())
+    }
+}

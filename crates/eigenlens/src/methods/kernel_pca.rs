@@ -1,0 +1,281 @@
+//! Kernel principal component analysis.
+
+use super::kernel_plan::KernelTask;
+use super::{kernel_exact, kernel_factor};
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use crate::kernel::{Kernel, ResolvedKernel};
+use crate::linalg::pool;
+use crate::model::KernelPcaModel;
+use crate::scalar::Scalar;
+use crate::solve::{Plan, Route};
+use crate::wishes::{NComponents, Options, Rule};
+use ndarray::Array2;
+
+/// Kernel PCA (Schölkopf, Smola & Müller 1997): PCA in the feature space of a kernel, from the
+/// eigenvectors of the centred kernel matrix `H K H`.
+///
+/// ```
+/// use eigenlens::{Dataset, Kernel, KernelPca};
+/// // Two circles: no line separates them, the first component of a Gaussian kernel does.
+/// let x = ndarray::Array2::from_shape_fn((120, 2), |(i, f)| {
+///     let (angle, radius) = (i as f64 * 0.1047, if i % 2 == 0 { 1.0 } else { 4.0 });
+///     radius * if f == 0 { angle.cos() } else { angle.sin() }
+/// });
+/// let (model, scores) = KernelPca::new(2).kernel(Kernel::rbf()).fit_transform(&Dataset::from(&x))?;
+/// println!("{}, {}", model.kernel(), model.plan());
+/// assert_eq!(scores.dim(), (120, 2));
+/// assert!(model.certificate().relative_residual() < 1e-9);
+/// # Ok::<(), eigenlens::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct KernelPca {
+    pub(super) n_components: NComponents,
+    pub(super) kernel: Kernel,
+    pub(super) approximation: Approximation,
+    pub(super) storage: KernelStorage,
+    pub(super) options: Options,
+}
+
+/// How kernel PCA deals with the n × n kernel matrix.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Approximation {
+    /// Exact where memory and patience allow it, otherwise Nyström.
+    #[default]
+    Auto,
+    /// Every kernel value counts.
+    Exact,
+    /// By m landmarks.
+    Nystrom {
+        /// m; `None`: at least 512 and ten for each component, within memory.
+        landmarks: Option<usize>,
+        /// How they are chosen.
+        selection: Landmarks,
+    },
+    /// By m random Fourier features; Gaussian kernel only.
+    RandomFeatures {
+        /// m; `None`: at least 1024 and twenty for each component, within memory.
+        features: Option<usize>,
+        /// Orthogonal frequencies: less variance at the same m.
+        orthogonal: bool,
+    },
+    /// Exact on this many samples, drawn at random.
+    Subset {
+        /// Samples to use.
+        samples: usize,
+    },
+}
+
+/// How Nyström landmarks are chosen. From data larger than the memory for it, they are chosen among
+/// a uniform sample of rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Landmarks {
+    /// Randomly pivoted Cholesky (Chen, Epperly, Tropp & Webber 2025).
+    #[default]
+    PivotedCholesky,
+    /// Uniformly at random.
+    Uniform,
+}
+
+/// Whether exact kernel PCA keeps the kernel matrix.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KernelStorage {
+    /// Keeps it where memory allows.
+    #[default]
+    Auto,
+    /// Keeps it.
+    Matrix,
+    /// Recomputes it in blocks whenever it is applied.
+    Blocks,
+}
+
+impl KernelPca {
+    /// Keeps `n_components`: a number, or a [`NComponents`] wish. The kernel is Gaussian with the
+    /// median heuristic unless [`KernelPca::kernel`] says otherwise.
+    pub fn new(n_components: impl Into<NComponents>) -> Self {
+        KernelPca {
+            n_components: n_components.into(),
+            kernel: Kernel::default(),
+            approximation: Approximation::Auto,
+            storage: KernelStorage::Auto,
+            options: Options::default(),
+        }
+    }
+
+    /// The kernel (default: Gaussian, median heuristic).
+    pub fn kernel(mut self, kernel: Kernel) -> Self {
+        self.kernel = kernel;
+        self
+    }
+
+    /// How to deal with the n × n kernel matrix (default: [`Approximation::Auto`]).
+    pub fn approximation(mut self, approximation: Approximation) -> Self {
+        self.approximation = approximation;
+        self
+    }
+
+    /// Whether the exact kernel matrix is kept (default: where memory allows).
+    pub fn storage(mut self, storage: KernelStorage) -> Self {
+        self.storage = storage;
+        self
+    }
+
+    /// Threads, memory, seed, tolerance.
+    pub fn options(mut self, options: Options) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// What would be done, without reading a row.
+    pub fn plan<T: Scalar>(&self, data: &Dataset<T>) -> Result<Plan> {
+        self.check(data)?;
+        KernelTask::new(self, data).plan()
+    }
+
+    /// Fits the model.
+    pub fn fit<T: Scalar>(&self, data: &Dataset<T>) -> Result<KernelPcaModel> {
+        let plan = self.plan(data)?;
+        pool::run(self.options.threads, || {
+            let kernel = self.kernel.resolve(data, self.options.seed)?;
+            match plan.route {
+                Route::Nystrom => kernel_factor::nystrom(self, kernel, data, plan),
+                Route::RandomFeatures => kernel_factor::random_features(self, kernel, data, plan),
+                Route::Subset => kernel_exact::subset(self, kernel, data, plan),
+                _ => kernel_exact::fit(self, kernel, data, plan),
+            }
+        })?
+    }
+
+    /// Fits the model and returns the training scores (n × k).
+    pub fn fit_transform<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+    ) -> Result<(KernelPcaModel, Array2<T>)> {
+        let model = self.fit(data)?;
+        let scores = model.transform(data)?;
+        Ok((model, scores))
+    }
+
+    pub(super) fn tolerance<T: Scalar>(&self) -> f64 {
+        let usual = if T::EPSILON > f64::EPSILON { 1e-6 } else { 1e-9 };
+        self.options.tolerance.unwrap_or(usual)
+    }
+
+    /// Refuses what cannot be meant, before any row is read.
+    fn check<T: Scalar>(&self, data: &Dataset<T>) -> Result<()> {
+        self.options.check()?;
+        self.kernel.check()?;
+        if data.n_features() == 0 {
+            return Err(Error::NoColumns);
+        }
+        let d = data.n_features();
+        if let Some(n) = data.n_samples() {
+            if n == 0 {
+                return Err(Error::NoRows);
+            }
+            if n < 2 {
+                return Err(Error::TooFewRows { found: n, needed: 2 });
+            }
+            if self.kernel == Kernel::Precomputed && n != d {
+                return Err(not_square(n, d));
+            }
+        }
+        self.check_wish()?;
+        self.check_approximation()?;
+        self.check_k(self.limit(data.n_samples().unwrap_or(usize::MAX)), data.n_samples(), d)
+    }
+
+    fn check_wish(&self) -> Result<()> {
+        let wrong = |value: String, expected| {
+            Err(Error::Parameter { name: "n_components", value, expected })
+        };
+        match self.n_components {
+            NComponents::Fixed(0) => wrong("0".into(), "at least 1"),
+            NComponents::VarianceShare(share) if !(share > 0.0 && share <= 1.0) => {
+                wrong(share.to_string(), "a share between 0 and 1")
+            }
+            NComponents::Rule(Rule::Threshold(_) | Rule::Ratio(_) | Rule::CumulativeShare(_)) => {
+                Ok(())
+            }
+            NComponents::Rule(rule) => Err(Error::Unsupported {
+                what: format!("the rule `{}`", rule.name()),
+                why: "does not go with a kernel: it needs the number of features",
+                instead: None,
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_approximation(&self) -> Result<()> {
+        let wrong = |name, value: usize| {
+            Err(Error::Parameter { name, value: value.to_string(), expected: "at least 2" })
+        };
+        let needs_rows = |what: &str| Error::Unsupported {
+            what: what.into(),
+            why: "does not go with a precomputed kernel",
+            instead: None,
+        };
+        match self.approximation {
+            Approximation::Nystrom { landmarks: Some(m), .. } if m < 2 => wrong("landmarks", m),
+            Approximation::RandomFeatures { features: Some(m), .. } if m < 2 => {
+                wrong("features", m)
+            }
+            Approximation::Subset { samples } if samples < 2 => wrong("samples", samples),
+            Approximation::RandomFeatures { .. } if !matches!(self.kernel, Kernel::Rbf { .. }) => {
+                Err(Error::Unsupported {
+                    what: format!("random Fourier features of the {} kernel", self.kernel.name()),
+                    why: "do not exist here: they are those of the rbf kernel",
+                    instead: Some(crate::error::Hint::Set {
+                        option: "approximation",
+                        value: "nystrom".into(),
+                    }),
+                })
+            }
+            Approximation::Nystrom { .. } if self.kernel == Kernel::Precomputed => {
+                Err(needs_rows("the Nyström method"))
+            }
+            Approximation::Subset { .. } if self.kernel == Kernel::Precomputed => {
+                Err(needs_rows("a subset"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The most components n samples allow.
+    pub(super) fn limit(&self, n: usize) -> usize {
+        match self.approximation {
+            Approximation::Nystrom { landmarks: Some(m), .. } => m.min(n),
+            Approximation::RandomFeatures { features: Some(m), .. } => m.min(n),
+            Approximation::Subset { samples } => samples.min(n),
+            _ => n,
+        }
+    }
+
+    pub(super) fn check_k(&self, limit: usize, n: Option<usize>, d: usize) -> Result<()> {
+        match self.n_components {
+            NComponents::Fixed(requested) if requested > limit => Err(Error::TooManyComponents {
+                requested,
+                limit,
+                samples: n.unwrap_or(limit),
+                features: d,
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+pub(super) fn not_square(n: usize, d: usize) -> Error {
+    Error::Shape {
+        what: "the precomputed kernel",
+        found: format!("{n} × {d} entries"),
+        expected: "a square matrix".into(),
+    }
+}
+
+/// γ, for the kernels it can be absurd for.
+pub(super) fn bandwidth(kernel: &ResolvedKernel) -> Option<f64> {
+    match *kernel {
+        ResolvedKernel::Rbf { gamma } | ResolvedKernel::Laplacian { gamma } => Some(gamma),
+        _ => None,
+    }
+}

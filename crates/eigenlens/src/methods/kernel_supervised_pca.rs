@@ -1,0 +1,475 @@
+//! Kernel supervised PCA: supervised PCA in the feature space of a kernel.
+
+use crate::data::{Data, Dataset, Target, unit_rows};
+use crate::dependence::{LabelKernel, Labels};
+use crate::error::{Error, Result, Warning};
+use crate::kernel::{Arithmetic, Gathering, Kernel, Points, Projection, ResolvedKernel};
+use crate::linalg::dense::symmetric_eigen;
+use crate::linalg::{gemm, pool};
+use crate::model::{KernelMap, KernelSupervisedParts, KernelSupervisedPcaModel, TargetRecord};
+use crate::operator::{KernelGram, Operator};
+use crate::scalar::{Scalar, typed};
+use crate::solve::certificate::{self, Certificate, Evidence, Measured, NoneMissed};
+use crate::solve::{Convergence, Plan, Route, finish};
+use crate::wishes::{NComponents, Options};
+use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+
+/// Kernel supervised PCA (Barshan, Ghodsi, Azimifar & Zolghadri Jahromi 2011): directions in the
+/// feature space of a kernel that depend most on a target. With `H K_y H = ΔΔᵀ`, they come from the
+/// eigenpairs of the thin `Δᵀ K_x Δ`; no n × n matrix is kept.
+///
+/// ```
+/// use eigenlens::{Dataset, Kernel, KernelSupervisedPca, Target};
+/// // Two rings: their classes differ in the distance from the middle only.
+/// let x = ndarray::Array2::from_shape_fn((80, 2), |(i, f)| {
+///     let (angle, radius) = (i as f64 * 0.37, if i % 2 == 0 { 1.0 } else { 3.0 });
+///     radius * if f == 0 { angle.cos() } else { angle.sin() }
+/// });
+/// let target = Target::classes((0..80).map(|i| ["inner", "outer"][i % 2]));
+/// let fit = KernelSupervisedPca::new(1).kernel(Kernel::rbf());
+/// let (model, scores) = fit.fit_transform(&Dataset::from(&x), &target)?;
+/// let side = scores[[0, 0]].signum();
+/// assert!((0..80).all(|i| (scores[[i, 0]].signum() == side) == (i % 2 == 0)));
+/// assert!(model.certificate().relative_residual() < 1e-9);
+/// # Ok::<(), eigenlens::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct KernelSupervisedPca {
+    n_components: NComponents,
+    kernel: Kernel,
+    label_kernel: LabelKernel,
+    center: bool,
+    keep_unlabelled: bool,
+    options: Options,
+}
+
+typed!(Fitted, _T => Result<KernelSupervisedPcaModel>);
+
+/// Columns the kernel is applied to at a time: bounds the memory of partial sums.
+const COLUMNS: usize = 32;
+
+impl KernelSupervisedPca {
+    /// Keeps `n_components`: a number, or a [`NComponents`] wish; a share is a share of HSIC, and
+    /// all are as many as the target can tell apart. The kernel is Gaussian with the median
+    /// heuristic unless [`KernelSupervisedPca::kernel`] says otherwise.
+    pub fn new(n_components: impl Into<NComponents>) -> Self {
+        KernelSupervisedPca {
+            n_components: n_components.into(),
+            kernel: Kernel::default(),
+            label_kernel: LabelKernel::Auto,
+            center: true,
+            keep_unlabelled: false,
+            options: Options::default(),
+        }
+    }
+
+    /// The kernel between samples (default: Gaussian, median heuristic).
+    pub fn kernel(mut self, kernel: Kernel) -> Self {
+        self.kernel = kernel;
+        self
+    }
+
+    /// The kernel between targets (default: delta for classes, Gaussian for numbers).
+    pub fn label_kernel(mut self, kernel: LabelKernel) -> Self {
+        self.label_kernel = kernel;
+        self
+    }
+
+    /// Scores about the training mean in feature space (default: yes). Without, they differ by a
+    /// constant.
+    pub fn center(mut self, center: bool) -> Self {
+        self.center = center;
+        self
+    }
+
+    /// Lets samples without a label take part in the mean (default: no, they are an error).
+    pub fn keep_unlabelled(mut self, keep: bool) -> Self {
+        self.keep_unlabelled = keep;
+        self
+    }
+
+    /// Threads, memory, seed, tolerance.
+    pub fn options(mut self, options: Options) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// What would be done, without reading a row of the data.
+    pub fn plan<T: Scalar>(&self, data: &Dataset<T>, target: &Target) -> Result<Plan> {
+        self.check(data, target)?;
+        pool::run(self.options.threads, || self.planned(data, &self.labels(target)?))?
+    }
+
+    /// Fits the model.
+    pub fn fit<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        target: &Target,
+    ) -> Result<KernelSupervisedPcaModel> {
+        T::choose::<Data, Fitted>(
+            data,
+            |data| self.fit_single(data, target),
+            |data| self.fit_double(data, target),
+        )
+    }
+
+    #[inline(never)]
+    fn fit_single(&self, data: &Dataset<f32>, target: &Target) -> Result<KernelSupervisedPcaModel> {
+        self.fit_typed(data, target)
+    }
+
+    #[inline(never)]
+    fn fit_double(&self, data: &Dataset<f64>, target: &Target) -> Result<KernelSupervisedPcaModel> {
+        self.fit_typed(data, target)
+    }
+
+    fn fit_typed<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        target: &Target,
+    ) -> Result<KernelSupervisedPcaModel> {
+        self.check(data, target)?;
+        pool::run(self.options.threads, || {
+            let labels = self.labels(target)?;
+            let plan = self.planned(data, &labels)?;
+            self.run(data, target, &labels, plan)
+        })?
+    }
+
+    /// Fits the model and returns the training scores (n × k).
+    pub fn fit_transform<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        target: &Target,
+    ) -> Result<(KernelSupervisedPcaModel, Array2<T>)> {
+        let model = self.fit(data, target)?;
+        let scores = model.transform(data)?;
+        Ok((model, scores))
+    }
+
+    fn labels(&self, target: &Target) -> Result<Labels> {
+        Labels::new(target, self.label_kernel, self.keep_unlabelled, None)
+    }
+
+    fn run<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        target: &Target,
+        labels: &Labels,
+        plan: Plan,
+    ) -> Result<KernelSupervisedPcaModel> {
+        // Step 1: the points, checked; moved by their mean where that changes no score.
+        let kernel = self.kernel.resolve(data, self.options.seed)?;
+        let gathering = Gathering::new(&kernel, data)?.exact();
+        let gathering = if self.center { gathering.centered() } else { gathering };
+        let (n, d) = (gathering.n_samples(), data.n_features());
+        labels.factor.check_rows(n)?;
+        self.check_k(n, d)?;
+        let points = gathering.gather()?;
+        if kernel == ResolvedKernel::Precomputed {
+            if n != d {
+                return Err(not_square(n, d));
+            }
+            points.check_symmetric("the precomputed kernel", 10.0 * T::EPSILON.max(1e-9))?;
+        }
+        // Step 2: K_x Δ and the means of K_x, in one go over the kernel for each few columns.
+        let delta = labels.factor.to_matrix();
+        let gram = KernelGram::recomputed(&kernel, &points);
+        let product = applied(&gram, delta.view())?;
+        let means = {
+            let mut sums = Array2::zeros((n, 1));
+            gram.apply(Array2::ones((n, 1)).view(), &mut sums)?;
+            sums.column(0).mapv(|v| v / n as f64)
+        };
+        check_finite(&means)?;
+        // Step 3: eigenpairs of Δᵀ K_x Δ (ℓ × ℓ).
+        let mut small = gemm::transposed_product(delta.view(), product.view());
+        symmetrize(&mut small);
+        let (values, vectors) = symmetric_eigen(small.view())?;
+        let total = small.diag().sum().max(0.0);
+        let order = finish::descending(&values);
+        let top = order.first().map_or(0.0, |&j| values[j].max(0.0));
+        let smallest = order.last().map_or(0.0, |&j| values[j].min(0.0));
+        let diagonal = gram.diagonal();
+        let size = diagonal.iter().fold(0.0f64, |m, v| m.max(v.abs())) * labels.squares;
+        let floor = 1e-14 * top + 16.0 * f64::EPSILON * size;
+        let most = labels.rank.min(n - 1);
+        let carry = order.iter().take(most).filter(|&&j| values[j] > floor).count();
+        let k = self.resolve(&order, &values, carry, total, n);
+        let useful = k.min(carry);
+        // Step 4: A = Δ V Σ⁻¹, signed by the training scores H K_x A.
+        let chosen: Vec<usize> = order.iter().copied().take(useful).collect();
+        let mut kept: Vec<f64> = chosen.iter().map(|&j| values[j]).collect();
+        let mut inner = vectors.select(Axis(1), &chosen);
+        for (mut column, value) in inner.columns_mut().into_iter().zip(&kept) {
+            column /= value.sqrt();
+        }
+        let inner = inner.as_standard_layout().into_owned();
+        let mut scores = gemm::product(product.view(), inner.view());
+        let mut coefficients = gemm::product(delta.view(), inner.view());
+        let mut signs = Vec::with_capacity(useful);
+        for j in 0..useful {
+            let mean = scores.column(j).mean().unwrap_or(0.0);
+            scores.column_mut(j).mapv_inplace(|z| z - mean);
+            let sign = finish::sign_of(scores.column(j), T::SIGN_TIE);
+            signs.push(sign);
+            scores.column_mut(j).mapv_inplace(|z| z * sign);
+            coefficients.column_mut(j).mapv_inplace(|a| a * sign);
+        }
+        // Step 5: the certificate, against the kernel applied once more.
+        let unit = vectors.select(Axis(1), &chosen).as_standard_layout().into_owned();
+        let certificate = certify(&gram, &delta, &unit, &kept, floor, k)?;
+        drop(product);
+        // Step 6: the model; null components score 0.
+        let divisor = n as f64 - 1.0;
+        let mut variances: Vec<f64> =
+            scores.columns().into_iter().map(|z| z.dot(&z) / divisor).collect();
+        variances.resize(k, 0.0);
+        kept.resize(k, 0.0);
+        let mut all = Array2::zeros((n, k));
+        all.slice_mut(s![.., ..useful]).assign(&coefficients);
+        let offsets = if self.center { means.dot(&all).to_vec() } else { vec![0.0; k] };
+        let variance = (diagonal.iter().sum::<f64>() - means.sum()).max(0.0) / divisor;
+        let warnings = self.warnings(labels, useful, k, top, smallest, total, &order, &values);
+        let points =
+            if kernel == ResolvedKernel::Precomputed { Points::absent(&kernel, n) } else { points };
+        let pairs = (labels.weight - 1.0) * (labels.weight - 1.0);
+        Ok(KernelSupervisedPcaModel::new(KernelSupervisedParts {
+            map: KernelMap {
+                projection: Projection { kernel, points, coefficients: all, offsets },
+                center: vec![1.0 / n as f64; n],
+                threads: self.options.threads,
+            },
+            hsic: kept.iter().map(|v| v / pairs).collect(),
+            total_hsic: total / pairs,
+            values: kept,
+            variances,
+            total: variance,
+            n_samples: n,
+            n_features: d,
+            center: self.center,
+            target: TargetRecord::new(target, labels),
+            feature_names: data.feature_names().map(<[String]>::to_vec),
+            certificate,
+            convergence: Convergence { converged: true, ..Convergence::default() },
+            plan,
+            tolerance: self.options.tolerance.unwrap_or(1e-9),
+            warnings,
+        }))
+    }
+
+    /// How many components to keep.
+    fn resolve(
+        &self,
+        order: &[usize],
+        values: &[f64],
+        carry: usize,
+        total: f64,
+        n: usize,
+    ) -> usize {
+        match self.n_components {
+            NComponents::Fixed(k) => k,
+            NComponents::VarianceShare(share) => {
+                // The last bits of a sum must not cost a component.
+                let target = share * total * (1.0 - 1e-12);
+                let mut sum = 0.0;
+                let enough = order.iter().take(carry).position(|&j| {
+                    sum += values[j];
+                    sum >= target
+                });
+                enough.map_or(carry, |last| last + 1).clamp(1, n)
+            }
+            _ => carry.clamp(1, n),
+        }
+    }
+
+    #[expect(clippy::too_many_arguments)]
+    fn warnings(
+        &self,
+        labels: &Labels,
+        useful: usize,
+        k: usize,
+        top: f64,
+        smallest: f64,
+        total: f64,
+        order: &[usize],
+        values: &[f64],
+    ) -> Vec<Warning> {
+        let mut warnings = labels.warnings.clone();
+        if useful == 0 {
+            warnings.push(Warning::NoDependence);
+        } else if useful < k {
+            warnings.push(Warning::LabelRank { useful, requested: k });
+        }
+        if smallest < -1e-10 * top {
+            let negative: f64 = order.iter().map(|&j| values[j].min(0.0).abs()).sum();
+            let share = negative / (total + 2.0 * negative).max(f64::MIN_POSITIVE);
+            warnings.push(Warning::IndefiniteKernel { share, smallest, complete: true });
+        }
+        warnings
+    }
+
+    /// Route, memory; refused where it does not fit the budget.
+    fn planned<T: Scalar>(&self, data: &Dataset<T>, labels: &Labels) -> Result<Plan> {
+        let (n, d, width) = (labels.factor.len(), data.n_features(), labels.factor.width());
+        let points = Points::memory(n, d, Arithmetic::F64);
+        let columns = (n * (3 * width + 4 * self.likely_k(width) + 8) * 8) as u64;
+        let reading = (3 * unit_rows(d) + 5000) as u64 * d as u64 * 8 + (24 << 20);
+        let peak_memory = points
+            .saturating_add(KernelGram::apply_memory(n, COLUMNS))
+            .saturating_add(columns)
+            .saturating_add((6 * width * width * 8) as u64)
+            .saturating_add(reading)
+            .saturating_add(labels.held_memory());
+        let budget = self.options.memory.unwrap_or(u64::MAX);
+        if peak_memory > budget {
+            let route = "the labels route".into();
+            return Err(Error::Memory { route, needed: peak_memory, budget });
+        }
+        let reason = format!("{n} × {d}: a label factor of {width} columns, the kernel in blocks");
+        Ok(Plan { route: Route::Labels, reason, passes: 3, peak_memory })
+    }
+
+    fn likely_k(&self, width: usize) -> usize {
+        match self.n_components {
+            NComponents::Fixed(k) => k,
+            _ => width,
+        }
+    }
+
+    /// Refuses what cannot be meant, before any row is read.
+    fn check<T: Scalar>(&self, data: &Dataset<T>, target: &Target) -> Result<()> {
+        self.options.check()?;
+        self.kernel.check()?;
+        let d = data.n_features();
+        if d == 0 {
+            return Err(Error::NoColumns);
+        }
+        match &self.n_components {
+            NComponents::Fixed(0) => {
+                return Err(Error::Parameter {
+                    name: "n_components",
+                    value: "0".into(),
+                    expected: "at least 1",
+                });
+            }
+            NComponents::VarianceShare(share) if !(*share > 0.0 && *share <= 1.0) => {
+                return Err(Error::Parameter {
+                    name: "n_components",
+                    value: share.to_string(),
+                    expected: "a share between 0 and 1",
+                });
+            }
+            NComponents::Rule(rule) => {
+                return Err(Error::Unsupported {
+                    what: format!("the rule `{}`", rule.name()),
+                    why: "looks at variances, and supervised components do not come in their order",
+                    instead: None,
+                });
+            }
+            _ => {}
+        }
+        if let Some(n) = data.n_samples() {
+            if n == 0 {
+                return Err(Error::NoRows);
+            }
+            if n < 2 {
+                return Err(Error::TooFewRows { found: n, needed: 2 });
+            }
+            if n != target.n_samples() {
+                return Err(Error::Shape {
+                    what: "the target",
+                    found: format!("{} values", target.n_samples()),
+                    expected: format!("one for each of {n} samples"),
+                });
+            }
+            if self.kernel == Kernel::Precomputed && n != d {
+                return Err(not_square(n, d));
+            }
+        }
+        self.check_k(target.n_samples(), d)
+    }
+
+    fn check_k(&self, n: usize, d: usize) -> Result<()> {
+        match self.n_components {
+            NComponents::Fixed(requested) if requested > n => {
+                Err(Error::TooManyComponents { requested, limit: n, samples: n, features: d })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// `K V`, a few columns at a time.
+fn applied(gram: &KernelGram, v: ArrayView2<f64>) -> Result<Array2<f64>> {
+    let (n, columns) = v.dim();
+    let mut product = Array2::zeros((n, columns));
+    for first in (0..columns).step_by(COLUMNS) {
+        let last = (first + COLUMNS).min(columns);
+        let mut part = Array2::zeros((n, last - first));
+        gram.apply(v.slice(s![.., first..last]).as_standard_layout().view(), &mut part)?;
+        product.slice_mut(s![.., first..last]).assign(&part);
+    }
+    Ok(product)
+}
+
+/// `‖Δᵀ K Δ v − λ v‖`, with the kernel computed once more for the combination `Δ v` itself.
+fn certify(
+    gram: &KernelGram,
+    delta: &Array2<f64>,
+    vectors: &Array2<f64>,
+    values: &[f64],
+    floor: f64,
+    k: usize,
+) -> Result<Certificate> {
+    let combined = gemm::product(delta.view(), vectors.view());
+    let product = applied(gram, combined.view())?;
+    let product = gemm::transposed_product(delta.view(), product.view());
+    let mut measured = values.to_vec();
+    let mut residuals = certificate::residuals(product.view(), vectors.view(), values);
+    let mut along = certificate::along(product.view(), vectors.view(), values);
+    let orthogonality = certificate::orthogonality(vectors.view());
+    // Null components, and the rest beside them.
+    measured.resize(k + 1, 0.0);
+    residuals.resize(k + 1, 0.0);
+    along.resize(k + 1, 0.0);
+    Ok(certificate::certify(Measured {
+        values: &measured,
+        k,
+        residuals: &residuals,
+        along: &along,
+        orthogonality,
+        floor,
+        evidence: Evidence::Data,
+        none_missed: NoneMissed::Complete,
+    }))
+}
+
+/// A kernel that overflows has no components.
+fn check_finite(means: &Array1<f64>) -> Result<()> {
+    match means.iter().position(|v| !v.is_finite()) {
+        None => Ok(()),
+        Some(row) => Err(Error::NotDefined {
+            what: "kernel supervised PCA",
+            why: format!("kernel values of row {row} are not finite"),
+        }),
+    }
+}
+
+fn symmetrize(matrix: &mut Array2<f64>) {
+    for i in 0..matrix.nrows() {
+        for j in 0..i {
+            let mean = 0.5 * (matrix[[i, j]] + matrix[[j, i]]);
+            matrix[[i, j]] = mean;
+            matrix[[j, i]] = mean;
+        }
+    }
+}
+
+fn not_square(n: usize, d: usize) -> Error {
+    Error::Shape {
+        what: "the precomputed kernel",
+        found: format!("{n} × {d} entries"),
+        expected: "a square matrix".into(),
+    }
+}

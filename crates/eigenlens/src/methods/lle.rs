@@ -1,0 +1,249 @@
+//! Locally linear embedding.
+
+use super::spectral;
+use crate::data::{Csr, Dataset};
+use crate::error::{Error, Result};
+use crate::graph::{Judged, Kept, Metric, Neighborhood, Original, Points, judge};
+use crate::linalg::pool;
+use crate::model::{
+    EmbeddingMap, EmbeddingModel, EmbeddingParts, LleMap, Scaling, reconstruction_weights,
+};
+use crate::operator::SparseSymmetric;
+use crate::scalar::Scalar;
+use crate::solve::Plan;
+use crate::solve::krylov::{self, Wish};
+use crate::wishes::{NComponents, Options};
+use ndarray::Array2;
+use rayon::prelude::*;
+
+/// Locally linear embedding (Roweis & Saul 2000): every sample is written as a weighted mean of its
+/// neighbours, and the coordinates are those that the same weights reconstruct best: the smallest
+/// eigenvectors of `M = (I − W)ᵀ(I − W)` but for the constant one.
+///
+/// ```
+/// use eigenlens::{Dataset, Lle};
+/// use ndarray::Array2;
+/// let x = Array2::from_shape_fn((60, 2), |(i, f)| {
+///     let angle = i as f64 / 20.0;
+///     if f == 0 { angle.cos() } else { angle.sin() }
+/// });
+/// let model = Lle::new(1).neighbors(4).fit(&Dataset::from(&x))?;
+/// let line = model.coordinates().column(0).to_owned();
+/// let up = line[59] > line[0];
+/// assert!((1..60).all(|i| (line[i] > line[i - 1]) == up));
+/// # Ok::<(), eigenlens::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lle {
+    n_components: NComponents,
+    neighborhood: Option<Neighborhood>,
+    bridges: bool,
+    regularization: f64,
+    scaling: Scaling,
+    options: Options,
+}
+
+impl Lle {
+    /// Keeps `n_components`.
+    pub fn new(n_components: impl Into<NComponents>) -> Self {
+        Lle {
+            n_components: n_components.into(),
+            neighborhood: None,
+            bridges: false,
+            regularization: 1e-3,
+            scaling: Scaling::default(),
+            options: Options::default(),
+        }
+    }
+
+    /// Reconstructs every sample from its `k` nearest (default: 10, or all of fewer).
+    pub fn neighbors(mut self, k: usize) -> Self {
+        self.neighborhood = Some(Neighborhood::Nearest(k));
+        self
+    }
+
+    /// Reconstructs every sample from those at most `radius` away.
+    pub fn radius(mut self, radius: f64) -> Self {
+        self.neighborhood = Some(Neighborhood::Radius(radius));
+        self
+    }
+
+    /// Joins the parts of a disconnected graph by the shortest edges (default: no; it is an error).
+    pub fn bridges(mut self, bridges: bool) -> Self {
+        self.bridges = bridges;
+        self
+    }
+
+    /// What is added to the diagonal of every local Gram matrix, relative to its trace (default:
+    /// 1e-3). With more neighbours than features the weights are not unique without it.
+    pub fn regularization(mut self, regularization: f64) -> Self {
+        self.regularization = regularization;
+        self
+    }
+
+    /// Unit eigenvectors (default), or scaled as kernel PCA with the kernel `λ_max I − M` does.
+    pub fn scaling(mut self, scaling: Scaling) -> Self {
+        self.scaling = scaling;
+        self
+    }
+
+    /// Threads, memory, seed, tolerance.
+    pub fn options(mut self, options: Options) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// What would be done.
+    pub fn plan<T: Scalar>(&self, data: &Dataset<T>) -> Result<Plan> {
+        let n = spectral::check(data, &self.options)?;
+        Ok(self.checked(n, data.n_features())?.1)
+    }
+
+    /// Fits the model.
+    pub fn fit<T: Scalar>(&self, data: &Dataset<T>) -> Result<EmbeddingModel> {
+        let n = spectral::check(data, &self.options)?;
+        let (k, plan) = self.checked(n, data.n_features())?;
+        pool::run(self.options.threads, || self.run(data, n, k, plan))?
+    }
+
+    /// Fits the model and returns the training coordinates (n × k).
+    pub fn fit_transform<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+    ) -> Result<(EmbeddingModel, Array2<T>)> {
+        let model = self.fit(data)?;
+        let scores = model.coordinates().mapv(T::from_f64);
+        Ok((model, scores))
+    }
+
+    fn checked(&self, n: usize, d: usize) -> Result<(usize, Plan)> {
+        let which = spectral::neighborhood(self.neighborhood, n)?;
+        let k = spectral::resolve_k(&self.n_components, n - 1, n, d)?;
+        if !(self.regularization > 0.0 && self.regularization.is_finite()) {
+            return Err(Error::Parameter {
+                name: "regularization",
+                value: self.regularization.to_string(),
+                expected: "a finite number above 0",
+            });
+        }
+        let row = spectral::likely_row(which);
+        let plan = spectral::plan_sparse("weights", n, d, k, row * row, &self.options)?;
+        Ok((k, plan))
+    }
+
+    fn run<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        n: usize,
+        k: usize,
+        plan: Plan,
+    ) -> Result<EmbeddingModel> {
+        // Step 1: the neighbours of every sample, and bridges where they were asked for.
+        let points = Points::read(data)?;
+        let which = spectral::neighborhood(self.neighborhood, n)?;
+        let graph = spectral::graph(&points, which, self.bridges)?;
+        let neighbors = |i: usize| -> Vec<u32> {
+            let own = graph.neighbors.of(i).0;
+            let bridged = |j: &u32| {
+                !own.contains(j) && !graph.neighbors.of(*j as usize).0.contains(&(i as u32))
+            };
+            let across = graph.network.of(i).0.iter().copied().filter(bridged);
+            own.iter().copied().chain(across).collect()
+        };
+        // Step 2: the rows of I − W.
+        let rows: Vec<Vec<(u32, f64)>> = (0..n)
+            .into_par_iter()
+            .map(|i| {
+                let nodes = neighbors(i);
+                let r = self.regularization;
+                let weights = reconstruction_weights(&points, points.row(i), &nodes, r);
+                let minus = nodes.into_iter().zip(weights.into_iter().map(|w| -w));
+                std::iter::once((i as u32, 1.0)).chain(minus).collect()
+            })
+            .collect();
+        // Step 3: the smallest pairs of M; the constant vector is null.
+        let matrix = gram_of_rows(&rows)?;
+        let null = vec![1.0 / (n as f64).sqrt(); n];
+        let tolerance = spectral::tolerance::<T>(&self.options);
+        let pairs = spectral::smallest_of_graph(&matrix, &null, k, tolerance, &self.options)?;
+        // Step 4: coordinates.
+        let largest = match self.scaling {
+            Scaling::Unit => 0.0,
+            Scaling::Kernel => {
+                let wish = Wish::new(1, n, tolerance, &self.options);
+                krylov::largest(&matrix, &wish)?.values.first().copied().unwrap_or(0.0)
+            }
+        };
+        let factor = |value: &f64| match self.scaling {
+            Scaling::Unit => 1.0,
+            Scaling::Kernel => (largest - value).max(0.0).sqrt(),
+        };
+        let factors: Vec<f64> = pairs.values.iter().map(factor).collect();
+        let coordinates = spectral::scaled_and_signed(&pairs.vectors, &factors);
+        let quality = judge(Judged {
+            original: Original::Points(&points, Metric::Euclidean),
+            kept: Kept::Nothing,
+            coordinates: coordinates.view(),
+            seed: self.options.seed,
+        });
+        let map = LleMap { points, regularization: self.regularization };
+        Ok(EmbeddingModel::new(EmbeddingParts {
+            method: "lle",
+            coordinates,
+            eigenvalues: pairs.values,
+            useful: k,
+            trace: None,
+            negative: None,
+            quality,
+            neighborhood: Some(which),
+            bridges: graph.bridges,
+            feature_names: data.feature_names().map(<[String]>::to_vec),
+            certificate: pairs.certificate,
+            convergence: pairs.convergence,
+            plan,
+            tolerance,
+            threads: self.options.threads,
+            warnings: Vec::new(),
+            map: EmbeddingMap::Lle(map),
+        }))
+    }
+}
+
+/// `RᵀR` of sparse rows (n × n).
+fn gram_of_rows(rows: &[Vec<(u32, f64)>]) -> Result<SparseSymmetric> {
+    let n = rows.len();
+    // Which rows have an entry in a column, and what it is.
+    let mut columns_of: Vec<Vec<(u32, f64)>> = vec![Vec::new(); n];
+    for (i, row) in rows.iter().enumerate() {
+        row.iter().for_each(|&(j, v)| columns_of[j as usize].push((i as u32, v)));
+    }
+    let products: Vec<Vec<(u32, f64)>> = (0..n)
+        .into_par_iter()
+        .map_init(
+            || vec![None; n],
+            |sums: &mut Vec<Option<f64>>, a| {
+                let mut touched: Vec<u32> = Vec::new();
+                for &(i, v) in &columns_of[a] {
+                    for &(b, w) in &rows[i as usize] {
+                        match &mut sums[b as usize] {
+                            Some(sum) => *sum += v * w,
+                            none => {
+                                *none = Some(v * w);
+                                touched.push(b);
+                            }
+                        }
+                    }
+                }
+                touched.iter().map(|&b| (b, sums[b as usize].take().unwrap_or(0.0))).collect()
+            },
+        )
+        .collect();
+    let mut starts = vec![0];
+    let (mut columns, mut values) = (Vec::new(), Vec::new());
+    for row in &products {
+        columns.extend(row.iter().map(|e| e.0));
+        values.extend(row.iter().map(|e| e.1));
+        starts.push(columns.len());
+    }
+    SparseSymmetric::new(&Csr::new(n, n, starts, columns, values)?)
+}

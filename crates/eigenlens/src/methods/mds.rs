@@ -1,0 +1,272 @@
+//! Classical multidimensional scaling.
+
+use super::fit::Fit;
+use super::spectral::{self, Pairs};
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use crate::graph::{
+    Judged, Kept, Metric, Original, Points, check_distances, judge, squared_distances, subset,
+};
+use crate::linalg::dense::{exponent_of, power_of_two};
+use crate::linalg::pool;
+use crate::model::{
+    DistanceMap, Distances, EmbeddingMap, EmbeddingModel, EmbeddingParts, NegativePart,
+};
+use crate::scalar::Scalar;
+use crate::solve::Plan;
+use crate::wishes::{NComponents, Options};
+use ndarray::{Array2, ArrayView2, Axis, s};
+
+/// Classical MDS (Torgerson 1952): the leading eigenvectors of `−½ H D∘D H`, scaled so that inner
+/// products of coordinates are its best approximation. Of Euclidean distances it is PCA, and is
+/// computed as such: no n × n matrix is formed.
+///
+/// ```
+/// use eigenlens::Mds;
+/// // Three towns on a road.
+/// let distances = ndarray::array![[0.0, 3.0, 5.0], [3.0, 0.0, 2.0], [5.0, 2.0, 0.0]];
+/// let model = Mds::new(1).fit_distances(distances.view())?;
+/// let road = model.coordinates();
+/// assert!(((road[[0, 0]] - road[[2, 0]]).abs() - 5.0).abs() < 1e-12);
+/// # Ok::<(), eigenlens::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mds {
+    n_components: NComponents,
+    metric: Metric,
+    given: bool,
+    options: Options,
+}
+
+impl Mds {
+    /// Keeps `n_components`.
+    pub fn new(n_components: impl Into<NComponents>) -> Self {
+        let n_components = n_components.into();
+        Mds { n_components, metric: Metric::default(), given: false, options: Options::default() }
+    }
+
+    /// How far two samples are apart (default: Euclidean).
+    pub fn metric(mut self, metric: Metric) -> Self {
+        self.metric = metric;
+        self
+    }
+
+    /// The data are the distances themselves (n × n), as [`Mds::fit_distances`] takes them.
+    pub fn distances(mut self, given: bool) -> Self {
+        self.given = given;
+        self
+    }
+
+    /// Threads, memory, seed, tolerance.
+    pub fn options(mut self, options: Options) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// What would be done.
+    pub fn plan<T: Scalar>(&self, data: &Dataset<T>) -> Result<Plan> {
+        let n = spectral::check(data, &self.options)?;
+        Ok(self.checked(data, n)?.1)
+    }
+
+    /// Fits the model.
+    pub fn fit<T: Scalar>(&self, data: &Dataset<T>) -> Result<EmbeddingModel> {
+        let n = spectral::check(data, &self.options)?;
+        let (k, plan) = self.checked(data, n)?;
+        if self.given {
+            return self.embed_distances(data);
+        }
+        if self.metric == Metric::Euclidean {
+            return self.by_pca(data, k, plan);
+        }
+        pool::run(self.options.threads, || {
+            let points = Points::read(data)?;
+            let squared = squared_distances(self.metric, &points, 0..n, &points);
+            let from = Distances::Metric { points, metric: self.metric };
+            let tolerance = spectral::tolerance::<T>(&self.options);
+            let names = data.feature_names().map(<[String]>::to_vec);
+            self.by_distances(squared, from, k, plan, tolerance, names)
+        })?
+    }
+
+    /// Fits the model and returns the training coordinates (n × k).
+    pub fn fit_transform<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+    ) -> Result<(EmbeddingModel, Array2<T>)> {
+        let model = self.fit(data)?;
+        let scores = model.coordinates().mapv(T::from_f64);
+        Ok((model, scores))
+    }
+
+    /// Fits from a matrix of distances (n × n): symmetric, not negative, 0 on the diagonal. The
+    /// model takes distances to the training samples as new data.
+    pub fn fit_distances(&self, distances: ArrayView2<f64>) -> Result<EmbeddingModel> {
+        self.by_given(distances, None)
+    }
+
+    /// Reads the distances; the names of the columns are those of the samples.
+    fn embed_distances<T: Scalar>(&self, data: &Dataset<T>) -> Result<EmbeddingModel> {
+        let points = Points::read(data)?;
+        let unit = power_of_two(points.exponent());
+        let names = data.feature_names().map(<[String]>::to_vec);
+        self.by_given(points.view().mapv(|v| v * unit).view(), names)
+    }
+
+    fn by_given(
+        &self,
+        distances: ArrayView2<f64>,
+        names: Option<Vec<String>>,
+    ) -> Result<EmbeddingModel> {
+        self.options.check()?;
+        check_distances(distances)?;
+        let n = distances.nrows();
+        if n < 2 {
+            return Err(Error::TooFewRows { found: n, needed: 2 });
+        }
+        let k = spectral::resolve_k(&self.n_components, n, n, n)?;
+        let plan = spectral::plan_stored("given distances", n, k, 0, &self.options)?;
+        // Squares of what is near 1 stay in range.
+        let largest = distances.iter().fold(0.0f64, |m, v| m.max(*v));
+        let exponent = exponent_of(largest).clamp(-1000, 1000);
+        let exponent = if exponent.abs() > 200 { exponent } else { 0 };
+        let down = power_of_two(-exponent);
+        pool::run(self.options.threads, || {
+            let squared = Array2::from_shape_fn((n, n), |(i, j)| {
+                let mean = 0.5 * (distances[[i, j]] * down) + 0.5 * (distances[[j, i]] * down);
+                if i == j { 0.0 } else { mean * mean }
+            });
+            let tolerance = self.options.tolerance.unwrap_or(1e-9);
+            let from = Distances::Given { exponent };
+            self.by_distances(squared, from, k, plan, tolerance, names)
+        })?
+    }
+
+    fn checked<T: Scalar>(&self, data: &Dataset<T>, n: usize) -> Result<(usize, Plan)> {
+        let d = data.n_features();
+        let k = spectral::resolve_k(&self.n_components, n, n, d)?;
+        let plan = if self.given {
+            spectral::plan_stored("given distances", n, k, 16 * (n * d) as u64, &self.options)?
+        } else if self.metric == Metric::Euclidean {
+            self.pca(k.min(n).min(d)).plan(data)?
+        } else {
+            let other = 16 * (n * d) as u64;
+            let what = format!("{} distances", self.metric.name());
+            spectral::plan_stored(&what, n, k, other, &self.options)?
+        };
+        Ok((k, plan))
+    }
+
+    fn pca(&self, k: usize) -> Fit {
+        let fit = Fit::new("pca", NComponents::Fixed(k), true);
+        Fit { options: self.options.clone(), ..fit }
+    }
+
+    /// The eigenvectors of `−½ H D∘D H = Xc Xcᵀ` are the scores of PCA, up to length.
+    fn by_pca<T: Scalar>(&self, data: &Dataset<T>, k: usize, plan: Plan) -> Result<EmbeddingModel> {
+        let n = data.n_samples().map_or_else(|| spectral::check(data, &self.options), Ok)?;
+        let (pca, scores) = self.pca(k.min(n).min(data.n_features())).run(data, true)?;
+        let mut coordinates = Array2::zeros((n, k));
+        for (j, column) in scores.columns().into_iter().enumerate() {
+            coordinates.column_mut(j).assign(&column.mapv(T::to_f64));
+        }
+        let signs =
+            (0..pca.n_components()).map(|j| spectral::sign(coordinates.column(j))).collect();
+        let coordinates = spectral::scaled_and_signed(&coordinates, &vec![1.0; k]);
+        let chosen = subset(n, self.options.seed);
+        let points = Points::read_some(data, &chosen)?;
+        let down = power_of_two(-points.exponent());
+        let some = coordinates.select(Axis(0), &chosen) * down;
+        let quality = pool::run(self.options.threads, || {
+            judge(Judged {
+                original: Original::Points(&points, Metric::Euclidean),
+                kept: Kept::Original,
+                coordinates: some.view(),
+                seed: self.options.seed,
+            })
+        })?;
+        let divisor = n as f64 - 1.0;
+        let mut eigenvalues: Vec<f64> =
+            pca.explained_variance().iter().map(|v| v * divisor).collect();
+        eigenvalues.resize(k, 0.0);
+        let useful = pca.n_useful_components();
+        Ok(EmbeddingModel::new(EmbeddingParts {
+            method: "mds",
+            coordinates,
+            eigenvalues,
+            useful,
+            trace: Some(pca.total_variance() * divisor),
+            negative: Some(NegativePart { share: 0.0, smallest: 0.0, complete: true }),
+            quality,
+            neighborhood: None,
+            bridges: 0,
+            feature_names: data.feature_names().map(<[String]>::to_vec),
+            certificate: spectral::padded(pca.certificate(), k),
+            convergence: pca.convergence().clone(),
+            plan,
+            tolerance: spectral::tolerance::<T>(&self.options),
+            threads: self.options.threads,
+            warnings: spectral::null_warnings(useful, k),
+            map: EmbeddingMap::Linear { pca: Box::new(pca), signs },
+        }))
+    }
+
+    fn by_distances(
+        &self,
+        squared: Array2<f64>,
+        from: Distances,
+        k: usize,
+        plan: Plan,
+        tolerance: f64,
+        feature_names: Option<Vec<String>>,
+    ) -> Result<EmbeddingModel> {
+        let pairs = spectral::leading_of_distances(squared.view(), k, tolerance, &self.options)?;
+        let (projector, coordinates) = dress(&pairs);
+        let quality = judge(Judged {
+            original: Original::Squared(squared.view()),
+            kept: Kept::Squared(squared.view(), coordinates.view()),
+            coordinates: coordinates.view(),
+            seed: self.options.seed,
+        });
+        let means = squared.mean_axis(Axis(0)).unwrap_or_default().to_vec();
+        let map = DistanceMap { from, means, projector };
+        let unit = power_of_two(map.exponent());
+        Ok(EmbeddingModel::new(EmbeddingParts {
+            method: "mds",
+            coordinates: coordinates * unit,
+            eigenvalues: pairs.values.iter().map(|v| v * unit * unit).collect(),
+            useful: pairs.useful,
+            trace: Some(pairs.trace * unit * unit),
+            negative: Some(in_units(pairs.negative, unit * unit)),
+            quality,
+            neighborhood: None,
+            bridges: 0,
+            feature_names,
+            certificate: pairs.certificate,
+            convergence: pairs.convergence,
+            plan,
+            tolerance,
+            threads: self.options.threads,
+            warnings: spectral::null_warnings(pairs.useful, k),
+            map: EmbeddingMap::Distances(map),
+        }))
+    }
+}
+
+/// `V Λ^{-1/2}`, which places others, and `V Λ^{1/2}`, the coordinates; 0 for null components.
+pub(super) fn dress(pairs: &Pairs) -> (Array2<f64>, Array2<f64>) {
+    let roots: Vec<f64> = pairs.values.iter().map(|v| v.sqrt()).collect();
+    let mut projector = pairs.vectors.clone();
+    let mut coordinates = pairs.vectors.clone();
+    for j in 0..roots.len() {
+        let null = j >= pairs.useful;
+        let (up, down) = if null { (0.0, 0.0) } else { (roots[j], 1.0 / roots[j]) };
+        projector.slice_mut(s![.., j]).mapv_inplace(|v| v * down);
+        coordinates.slice_mut(s![.., j]).mapv_inplace(|v| v * up);
+    }
+    (projector, coordinates)
+}
+
+pub(super) fn in_units(part: NegativePart, unit: f64) -> NegativePart {
+    NegativePart { smallest: part.smallest * unit, ..part }
+}

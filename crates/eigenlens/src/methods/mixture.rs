@@ -1,0 +1,223 @@
+//! Mixtures of probabilistic PCA: several Gaussians, each with directions of its own.
+
+use super::em::{NOISE_FLOOR, Surveyed};
+use super::fit::Fit;
+use super::ppca::refuse_holes;
+use crate::data::{Dataset, Missing, Treatment};
+use crate::error::{Error, Result, Warning};
+use crate::linalg::pool;
+use crate::missing::{Em, Progress, fit_mixture, least_samples, memory};
+use crate::model::PpcaMixtureModel;
+use crate::model::ppca::EmRecord;
+use crate::scalar::Scalar;
+use crate::solve::{Plan, finish};
+use crate::wishes::{NComponents, Options};
+use std::ops::ControlFlow;
+
+/// A mixture of probabilistic PCAs (Tipping & Bishop 1999, *Mixtures of probabilistic principal
+/// component analysers*), by expectation maximisation from the best of several starts. Holes
+/// ([`Missing::Em`]) are integrated out.
+///
+/// ```
+/// use eigenlens::{Dataset, PpcaMixture};
+/// use ndarray::Array2;
+/// // Two clouds, stretched along different directions.
+/// let x = Array2::from_shape_fn((80, 2), |(i, f)| {
+///     let t = (i as f64 * 2.3).sin() + 0.1 * ((i * 7 + f) as f64).cos();
+///     if i % 2 == 0 { [t, 0.1 * t][f] } else { [20.0 - 0.1 * t, 10.0 + t][f] }
+/// });
+/// let data = Dataset::from(&x);
+/// let model = PpcaMixture::new(2, 1).fit(&data)?;
+/// let found = model.memberships(&data)?;
+/// assert!(found.responsibilities.iter().all(|r| *r < 1e-6 || *r > 1.0 - 1e-6));
+/// assert!((model.shares()[0] - 0.5).abs() < 1e-6);
+/// # Ok::<(), eigenlens::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct PpcaMixture {
+    fit: Fit,
+    n_parts: usize,
+    latent: usize,
+    starts: usize,
+}
+
+/// Mixtures of more and more parts, compared.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct PartsCompared {
+    /// Number of parts and BIC of each mixture tried.
+    pub bic: Vec<(usize, f64)>,
+    /// The one with the least BIC.
+    pub best: PpcaMixtureModel,
+}
+
+/// A part may not shrink onto a few samples: the likelihood would have no bound.
+const PART_FLOOR: f64 = 1e-6;
+
+impl PpcaMixture {
+    /// `n_parts` Gaussians of `latent` dimensions each (0: spheres).
+    pub fn new(n_parts: usize, latent: usize) -> Self {
+        let fit = Fit::new("ppca-mixture", NComponents::Fixed(latent.max(1)), true);
+        PpcaMixture { fit, n_parts, latent, starts: 5 }
+    }
+
+    /// Random starts, of which the best is followed to its end (default: 5).
+    pub fn starts(mut self, starts: usize) -> Self {
+        self.starts = starts;
+        self
+    }
+
+    /// Divides every feature by its standard deviation first (default: no).
+    pub fn standardize(mut self, standardize: bool) -> Self {
+        self.fit.standardize = standardize;
+        self
+    }
+
+    /// Threads, memory, seed, tolerance.
+    pub fn options(mut self, options: Options) -> Self {
+        self.fit.options = options;
+        self
+    }
+
+    /// What would be done, without reading a row.
+    pub fn plan<T: Scalar>(&self, data: &Dataset<T>) -> Result<Plan> {
+        let plan = self.fit.plan(&data.clone().with_missing(Missing::Em))?;
+        let peak_memory = memory::<T>(data.n_features(), self.latent, self.n_parts);
+        let plan = Plan { reason: "a mixture is iterated".into(), peak_memory, ..plan };
+        match self.fit.options.memory {
+            Some(budget) if budget < peak_memory => Err(Error::Memory {
+                route: "expectation maximisation".into(),
+                needed: peak_memory,
+                budget,
+            }),
+            _ => Ok(plan),
+        }
+    }
+
+    /// Fits the model.
+    pub fn fit<T: Scalar>(&self, data: &Dataset<T>) -> Result<PpcaMixtureModel> {
+        self.fit_observed(data, &mut |_| ControlFlow::Continue(()))
+    }
+
+    /// Fits mixtures of 1 to `n_parts` parts and keeps the one with the least BIC, of those whose parts
+    /// all have at least 5(k + 1) samples.
+    pub fn fit_best<T: Scalar>(&self, data: &Dataset<T>) -> Result<PartsCompared> {
+        let mut bic = Vec::new();
+        let mut best: Option<PpcaMixtureModel> = None;
+        for n_parts in 1..=self.n_parts {
+            let model = PpcaMixture { n_parts, ..self.clone() }.fit(data)?;
+            bic.push((n_parts, model.bic()));
+            let least = model.shares().into_iter().fold(1.0, f64::min) * model.n_samples;
+            // A part on a handful of samples is likely for the wrong reason.
+            let supported = n_parts == 1 || least >= least_samples(self.latent);
+            if supported && best.as_ref().is_none_or(|b| model.bic() < b.bic()) {
+                best = Some(model);
+            }
+        }
+        match best {
+            Some(best) => Ok(PartsCompared { bic, best }),
+            None => Err(no_parts()),
+        }
+    }
+
+    /// Fits the model and tells `observer` of every step; it may end the iteration.
+    pub fn fit_observed<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        observer: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
+    ) -> Result<PpcaMixtureModel> {
+        if self.n_parts == 0 {
+            return Err(no_parts());
+        }
+        let plan = self.plan(data)?;
+        match data.missing() {
+            Missing::Error => refuse_holes(data)?,
+            Missing::Em => {}
+            _ => {
+                let resolved = data.resolve_missing(&self.fit.options)?;
+                let mut model = self.fit_observed(&resolved.dataset(), observer)?;
+                model.missing = resolved.treatment().cloned();
+                return Ok(model);
+            }
+        }
+        pool::run(self.fit.options.threads, || self.iterate(data, plan, observer))?
+    }
+
+    fn iterate<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        plan: Plan,
+        observer: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
+    ) -> Result<PpcaMixtureModel> {
+        let surveyed = Surveyed::new(data, self.fit.standardize)?;
+        let (d, n) = (data.n_features(), surveyed.observed.row_weight);
+        self.fit.limit(&surveyed.observed.columns(), d)?;
+        if self.n_parts as f64 > n {
+            return Err(Error::Parameter {
+                name: "n_parts",
+                value: self.n_parts.to_string(),
+                expected: "at most the number of samples",
+            });
+        }
+        let mean_variance = surveyed.mean_variance();
+        let floor = if self.n_parts > 1 { PART_FLOOR } else { NOISE_FLOOR };
+        let em = Em {
+            tolerance: 0.1 * self.fit.em_tolerance(),
+            max_iterations: self.fit.options.max_iterations,
+            accelerate: true,
+            floor: (floor * mean_variance).max(f64::MIN_POSITIVE),
+        };
+        let estimate = fit_mixture(
+            &surveyed.prepared,
+            &surveyed.by,
+            &surveyed.variances,
+            self.latent.min(d.saturating_sub(1)),
+            self.n_parts,
+            self.starts,
+            &em,
+            self.fit.options.seed,
+            observer,
+        )?;
+        let holes = &surveyed.observed.holes;
+        let mut warnings = Vec::new();
+        if holes.n_empty_rows > 0 {
+            let (count, rows) = (holes.n_empty_rows, holes.empty_rows.clone());
+            warnings.push(Warning::EmptyRows { count, rows });
+        }
+        if mean_variance == 0.0 {
+            warnings.push(Warning::NoVariance);
+        } else if estimate.parts.iter().any(|p| p.noise <= em.floor) {
+            warnings.push(Warning::NoiseVanishes { share: floor });
+        }
+        if !estimate.converged {
+            warnings.push(Warning::EmNotConverged {
+                iterations: estimate.iterations,
+                change: estimate.change,
+                tolerance: em.tolerance,
+            });
+        }
+        let shares: Vec<f64> = estimate.parts.iter().map(|p| p.share).collect();
+        let order = finish::descending(&shares);
+        Ok(PpcaMixtureModel {
+            parts: order.into_iter().map(|c| estimate.parts[c].clone()).collect(),
+            n_samples: n,
+            log_likelihood: estimate.log_likelihood() + surveyed.jacobian(),
+            em: EmRecord {
+                iterations: estimate.iterations,
+                change: estimate.change,
+                converged: estimate.converged,
+                trace: estimate.trace,
+            },
+            feature_names: data.feature_names().map(<[String]>::to_vec),
+            missing: (holes.missing > 0).then(|| Treatment::new(Missing::Em, holes)),
+            warnings,
+            plan,
+            by: surveyed.by,
+            threads: self.fit.options.threads,
+        })
+    }
+}
+
+fn no_parts() -> Error {
+    Error::Parameter { name: "n_parts", value: "0".into(), expected: "at least 1" }
+}

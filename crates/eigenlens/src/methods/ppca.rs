@@ -1,0 +1,175 @@
+//! Probabilistic PCA: a Gaussian whose covariance is low rank plus noise.
+
+use super::em::EmWish;
+use super::fit::Fit;
+use crate::data::{Dataset, Missing};
+use crate::error::Result;
+use crate::linalg::dense::power_of_two;
+use crate::missing::Progress;
+use crate::model::PcaModel;
+use crate::model::ppca::PpcaModel;
+use crate::scalar::Scalar;
+use crate::solve::Plan;
+use crate::wishes::{NComponents, Options, Solver};
+use ndarray::Array2;
+use std::ops::ControlFlow;
+
+/// Probabilistic PCA (Tipping & Bishop 1999): `x = W z + μ + ε` with `z ~ N(0, I)` and
+/// `ε ~ N(0, σ²I)`, so that `x ~ N(μ, W Wᵀ + σ²I)`.
+///
+/// Without holes the maximum of the likelihood is known in closed form and costs what PCA costs;
+/// with holes ([`Missing::Em`]) it is found by expectation maximisation.
+///
+/// ```
+/// use eigenlens::{Dataset, Missing, Ppca};
+/// let x = ndarray::array![[-1.0, -1.1, 0.2], [-2.0, -1.9, f64::NAN], [-3.0, -3.1, 0.1], [1.0, 0.9, 0.0],
+///                         [2.0, f64::NAN, 0.1], [3.0, 3.2, -0.2]];
+/// let data = Dataset::from(&x).with_missing(Missing::Em);
+/// let model = Ppca::new(1).fit(&data)?;
+/// let filled = model.impute(&data)?;
+/// assert!((filled.table[[4, 1]] - 2.0).abs() < 0.5);
+/// assert!(filled.entries[1].standard_error < 0.5);
+/// # Ok::<(), eigenlens::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ppca {
+    fit: Fit,
+    algorithm: Algorithm,
+}
+
+/// How the maximum of the likelihood is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Algorithm {
+    /// The closed form where there are no holes, expectation maximisation where there are.
+    #[default]
+    Auto,
+    /// Expectation maximisation always, with expanded and extrapolated steps.
+    Em,
+    /// Expectation maximisation by the textbook's steps: slow, and easy to compare with.
+    PlainEm,
+}
+
+impl Ppca {
+    /// Keeps `n_components`: a number, or a [`NComponents`] wish.
+    pub fn new(n_components: impl Into<NComponents>) -> Self {
+        let fit = Fit::new("ppca", n_components.into(), true);
+        Ppca { fit, algorithm: Algorithm::Auto }
+    }
+
+    /// Divides every feature by its standard deviation first (default: no).
+    pub fn standardize(mut self, standardize: bool) -> Self {
+        self.fit.standardize = standardize;
+        self
+    }
+
+    /// Closed form or iteration (default: [`Algorithm::Auto`]).
+    pub fn algorithm(mut self, algorithm: Algorithm) -> Self {
+        self.algorithm = algorithm;
+        self
+    }
+
+    /// The route of the closed form (default: [`Solver::Auto`]).
+    pub fn solver(mut self, solver: Solver) -> Self {
+        self.fit.solver = solver;
+        self
+    }
+
+    /// Threads, memory, seed, tolerance.
+    pub fn options(mut self, options: Options) -> Self {
+        self.fit.options = options;
+        self
+    }
+
+    /// What would be done, without reading a row.
+    pub fn plan<T: Scalar>(&self, data: &Dataset<T>) -> Result<Plan> {
+        match self.algorithm {
+            Algorithm::Auto => self.fit.plan(data),
+            _ => self.fit.plan(&data.clone().with_missing(Missing::Em)),
+        }
+    }
+
+    /// Fits the model.
+    pub fn fit<T: Scalar>(&self, data: &Dataset<T>) -> Result<PpcaModel> {
+        self.fit_observed(data, &mut |_| ControlFlow::Continue(()))
+    }
+
+    /// Fits the model and returns the posterior means of the training samples (n × k).
+    pub fn fit_transform<T: Scalar>(&self, data: &Dataset<T>) -> Result<(PpcaModel, Array2<T>)> {
+        let iterates = self.algorithm != Algorithm::Auto || data.missing() != Missing::Error;
+        if iterates {
+            let model = self.fit(data)?;
+            let scores = match data.missing() {
+                Missing::DropColumns => {
+                    model.transform(&data.resolve_missing(&self.fit.options)?.dataset())?
+                }
+                _ => model.transform(data)?,
+            };
+            return Ok((model, scores));
+        }
+        // The scores of PCA, made in the pass that certifies it, shrunk in place.
+        let (body, mut scores) = self.fit.run(data, true)?;
+        let unit = power_of_two(body.parts().map.by.exponent);
+        let model = closed_form(body);
+        for (mut column, factor) in scores.columns_mut().into_iter().zip(model.shrinkage()) {
+            column.mapv_inplace(|z| T::from_f64(z.to_f64() / unit * factor));
+        }
+        Ok((model, scores))
+    }
+
+    /// Fits the model and tells `observer` of every step of an iteration; it may end it.
+    pub fn fit_observed<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        observer: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
+    ) -> Result<PpcaModel> {
+        let always = self.algorithm != Algorithm::Auto;
+        let plain = self.algorithm == Algorithm::PlainEm;
+        if always && !matches!(data.missing(), Missing::Error | Missing::Em) {
+            let resolved = data.resolve_missing(&self.fit.options)?;
+            let mut model = self.fit_observed(&resolved.dataset(), observer)?;
+            model.body.set_missing(resolved.treatment().cloned());
+            return Ok(model);
+        }
+        if always || data.missing() == Missing::Em {
+            if data.missing() == Missing::Error {
+                refuse_holes(data)?;
+            }
+            let wish = EmWish { always, plain, bayesian: false };
+            if let Some(found) = self.fit.run_em(data, &wish, observer)? {
+                return Ok(iterated(found));
+            }
+        }
+        let data = match data.missing() {
+            Missing::Em => data.clone().with_missing(Missing::Error),
+            _ => data.clone(),
+        };
+        Ok(closed_form(self.fit.run(&data, false)?.0))
+    }
+}
+
+/// Names a hole where none is expected.
+pub(super) fn refuse_holes<T: Scalar>(data: &Dataset<T>) -> Result<()> {
+    match data.first_hole()? {
+        None => Ok(()),
+        Some((row, column)) => Err(data.bad_entry(row, column, f64::NAN)),
+    }
+}
+
+pub(super) fn iterated(found: super::em::EmFit) -> PpcaModel {
+    PpcaModel {
+        body: found.body,
+        noise: found.noise,
+        log_likelihood: found.log_likelihood,
+        em: Some(found.record),
+        relevance: found.relevance,
+    }
+}
+
+/// The maximum of the likelihood from a PCA: σ² is what the trace leaves, never the full spectrum.
+pub(super) fn closed_form(body: PcaModel) -> PpcaModel {
+    let n = body.n_samples().unwrap_or(f64::NAN);
+    let noise = body.scaled_noise() * ((n - 1.0) / n);
+    let mut model = PpcaModel { body, noise, log_likelihood: None, em: None, relevance: None };
+    model.log_likelihood = model.likelihood_at_maximum();
+    model
+}

@@ -1,0 +1,511 @@
+//! From data or a matrix to a model: the covariance, the search, what the components explain.
+
+use super::{Formulation, PenaltyScale, SparsePca, path};
+use crate::data::{Columns, Dataset, Moments, Prepared, Standardization, Standardized};
+use crate::error::{Error, Result, Warning};
+use crate::linalg::dense::power_of_two;
+use crate::linalg::pool;
+use crate::methods::fit::{covariance, standardized_variances, warn};
+use crate::methods::from_matrix;
+use crate::model::{Optimality, SparseParts, SparsePcaModel};
+use crate::operator::{FeatureGram, Operator};
+use crate::scalar::Scalar;
+use crate::solve::krylov::{self, Wish};
+use crate::solve::plan::{self, Plan, Route, Task};
+use crate::solve::{Convergence, dense, finish};
+use crate::sparse::{
+    Alternation, Gram, MOST_ROWS, Ridge, Search, Shrinkage, SparseVector, prove, regress, search,
+};
+use crate::wishes::Solver;
+use ndarray::{Array2, ArrayView2, Axis};
+
+/// Features up to which the covariance matrix is formed in any case.
+const SMALL: usize = 1024;
+
+/// The most features for which it is formed where there are samples enough to fill it.
+const LARGE: usize = 6000;
+
+/// The change of an entry at which the alternation ends, where nothing else is asked for.
+const AT_REST: f64 = 1e-6;
+
+/// λ₂, where nothing else is asked for: Zou, Hastie & Tibshirani's for n > d.
+const RIDGE: f64 = 1e-6;
+
+pub(super) fn plan<T: Scalar>(of: &SparsePca, data: &Dataset<T>) -> Result<Plan> {
+    let d = data.n_features();
+    of.check(d)?;
+    Prepared::new(data)?;
+    if let Some(n) = data.n_samples().filter(|n| *n < 2) {
+        return Err(Error::TooFewRows { found: n, needed: 2 });
+    }
+    let exact = of.proof.is_some();
+    let enough = data.n_samples().is_none_or(|n| 4 * n >= d);
+    let formed = Solver::Covariance;
+    let plan_of = |solver: Solver| {
+        let task = Task { solver, ..of.fit.task(data) };
+        let mut plan = plan::plan(&Task { options: &unlimited(of), ..task })?;
+        plan.peak_memory += extra_memory(of, d as u64, plan.route, exact);
+        plan.passes = match (plan.route, &of.formulation) {
+            (Route::Covariance, _) => 1,
+            // Beside the plain components: a step of all starts, or two products of a round.
+            (_, Formulation::Cardinality(_)) => plan.passes + 15 * of.k,
+            _ => plan.passes + 100,
+        };
+        plan.reason = match plan.route {
+            Route::Covariance if exact => format!("the proof needs the {d} × {d} covariance"),
+            Route::Covariance => format!("the {d} × {d} covariance is cheap"),
+            _ => "products with the data: no d × d matrix is formed".into(),
+        };
+        Result::Ok(plan)
+    };
+    let fits = |plan: &Plan| of.fit.options.memory.is_none_or(|most| plan.peak_memory <= most);
+    let mut chosen = plan_of(formed)?;
+    let prefers_formed = d <= SMALL || (d <= LARGE && enough);
+    if !exact && (!prefers_formed || !fits(&chosen)) {
+        chosen = plan_of(Solver::Iterative)?;
+    }
+    if let Some(budget) = of.fit.options.memory.filter(|_| !fits(&chosen)) {
+        let (route, needed) = (format!("the {} route", chosen.route), chosen.peak_memory);
+        return Err(Error::Memory { route, needed, budget });
+    }
+    Ok(chosen)
+}
+
+/// The options without the budget, which is judged with the search's own memory added.
+fn unlimited(of: &SparsePca) -> crate::wishes::Options {
+    crate::wishes::Options { memory: None, ..of.fit.options.clone() }
+}
+
+/// Bytes beyond those of plain components.
+fn extra_memory(of: &SparsePca, d: u64, route: Route, exact: bool) -> u64 {
+    let k = of.k as u64;
+    let block = 8 * d * (k + 16) * 6;
+    match route {
+        // The deflated copy; the parts of the tree that are looked at together.
+        Route::Covariance => block + 8 * d * d * if exact { 2 + 8 * 4 } else { 2 },
+        // Rows of the features that are active, and the blocks in which they are made.
+        _ => {
+            let active = match &of.formulation {
+                Formulation::NonZeros(counts) | Formulation::Cardinality(counts) => {
+                    counts.0.iter().copied().max().unwrap_or(0) as u64
+                }
+                Formulation::Penalties(_) => MOST_ROWS as u64,
+            };
+            let kept = if of.ridge == Some(Ridge::Infinite) { 0 } else { k * active };
+            block + 8 * d * (kept.min(MOST_ROWS as u64).max(active).min(d) + 5 * 64)
+        }
+    }
+}
+
+pub(super) fn from_data<T: Scalar>(of: &SparsePca, data: &Dataset<T>) -> Result<SparsePcaModel> {
+    with_gram(of, data, |gram, mut context| {
+        let warnings = std::mem::take(&mut context.warnings);
+        finish_model(of, gram, context, warnings)
+    })
+}
+
+/// What a fit knows beside the covariance.
+pub(super) struct Context {
+    pub by: Standardization,
+    pub variances: Vec<f64>,
+    pub n_samples: Option<f64>,
+    feature_names: Option<Vec<String>>,
+    plan: Plan,
+    warnings: Vec<Warning>,
+}
+
+/// Reads the data once for their covariance, or for their means and variances, and goes on with it.
+pub(super) fn with_gram<T: Scalar, R: Send>(
+    of: &SparsePca,
+    data: &Dataset<T>,
+    work: impl FnOnce(Gram, Context) -> Result<R> + Send,
+) -> Result<R> {
+    let plan = plan(of, data)?;
+    pool::run(of.fit.options.threads, || {
+        let mut prepared = Prepared::new(data)?;
+        let (columns, scatter) = if plan.route == Route::Covariance {
+            let moments = Moments::of_prepared(&mut prepared)?;
+            (moments.columns, Some(moments.scatter))
+        } else {
+            (Columns::of(&mut prepared)?, None)
+        };
+        let fit = &of.fit;
+        let by =
+            Standardization::new::<T>(&columns, prepared.exponents(), fit.center, fit.standardize);
+        let variances = standardized_variances(&columns, &by, fit.center);
+        let warnings = warn::<T>(data, &columns, &by, &variances, &variances, of.k, of.k, fit);
+        let operator = FeatureGram {
+            data: Standardized { prepared: &prepared, by: &by },
+            divisor: columns.weight - 1.0,
+        };
+        let gram = match scatter {
+            Some(scatter) => Gram::Matrix(covariance(scatter, &columns, &by, fit.center)),
+            None => Gram::operator(&operator, variances.clone()),
+        };
+        let context = Context {
+            by: by.clone(),
+            variances,
+            n_samples: Some(columns.weight),
+            feature_names: data.feature_names().map(<[String]>::to_vec),
+            plan,
+            warnings,
+        };
+        work(gram, context)
+    })?
+}
+
+pub(super) fn from_moments(of: &SparsePca, moments: &Moments) -> Result<SparsePcaModel> {
+    of.check(moments.n_features())?;
+    let columns = moments.columns.clone().check_rows()?;
+    let exponents =
+        moments.exponents.iter().any(|&e| e != 0).then_some(moments.exponents.as_slice());
+    let fit = &of.fit;
+    let by = Standardization::new::<f64>(&columns, exponents, fit.center, fit.standardize);
+    let matrix = covariance(moments.scatter.clone(), &columns, &by, fit.center);
+    let weight = columns.weight;
+    let context = given(of, by, &matrix, Some(weight))?;
+    pool::run(fit.options.threads, || finish_model(of, Gram::Matrix(matrix), context, Vec::new()))?
+}
+
+pub(super) fn from_covariance(
+    of: &SparsePca,
+    covariance: ArrayView2<f64>,
+    n_samples: Option<f64>,
+) -> Result<SparsePcaModel> {
+    with_matrix(of, covariance, n_samples, |gram, context| {
+        finish_model(of, gram, context, Vec::new())
+    })
+}
+
+/// Checks a covariance matrix and goes on with it.
+pub(super) fn with_matrix<R: Send>(
+    of: &SparsePca,
+    covariance: ArrayView2<f64>,
+    n_samples: Option<f64>,
+    work: impl FnOnce(Gram, Context) -> Result<R> + Send,
+) -> Result<R> {
+    let (matrix, by) = from_matrix::standardized(&of.fit, covariance, n_samples)?;
+    of.check(matrix.nrows())?;
+    if of.penalty_scale == Some(PenaltyScale::Sum) && n_samples.is_none() {
+        return Err(Error::NotDefined {
+            what: "a penalty on sums over samples",
+            why: "the number of samples behind the matrix is not known".into(),
+        });
+    }
+    let context = given(of, by, &matrix, n_samples)?;
+    pool::run(of.fit.options.threads, || {
+        from_matrix::check_positive(matrix.view())?;
+        work(Gram::Matrix(matrix), context)
+    })?
+}
+
+fn given(
+    of: &SparsePca,
+    by: Standardization,
+    matrix: &Array2<f64>,
+    n_samples: Option<f64>,
+) -> Result<Context> {
+    let d = matrix.nrows() as u64;
+    let exact = of.proof.is_some();
+    let plan = Plan {
+        route: Route::Given,
+        reason: "a matrix in place of data".into(),
+        passes: 0,
+        peak_memory: 8 * 8 * d * d + extra_memory(of, d, Route::Covariance, exact),
+    };
+    if let Some(budget) = of.fit.options.memory.filter(|b| *b < plan.peak_memory) {
+        let (route, needed) = ("the given matrix".into(), plan.peak_memory);
+        return Err(Error::Memory { route, needed, budget });
+    }
+    let variances = matrix.diag().to_vec();
+    Ok(Context { by, variances, n_samples, feature_names: None, plan, warnings: Vec::new() })
+}
+
+/// The search on a covariance, and the model of what it found.
+fn finish_model(
+    of: &SparsePca,
+    gram: Gram,
+    context: Context,
+    mut warnings: Vec<Warning>,
+) -> Result<SparsePcaModel> {
+    let total: f64 = context.variances.iter().sum();
+    if total == 0.0 && !warnings.contains(&Warning::NoVariance) {
+        warnings.push(Warning::NoVariance);
+    }
+    let plain = plain_components(of, &gram)?;
+    let path = match of.path_points {
+        Some(points) => Some(path::along(of, &gram, &context, &plain, points)?),
+        None => None,
+    };
+    let found = match &of.formulation {
+        Formulation::Cardinality(counts) => {
+            let counts = counts.spread("cardinality", of.k)?;
+            extraction(of, &gram, &counts, &plain, None, context.by.exponent)?
+        }
+        Formulation::Penalties(_) | Formulation::NonZeros(_) => {
+            let shrinkage = shrinkage(of, &context)?;
+            let ridge = scaled_ridge(of, &context);
+            regression(of, &gram, &plain, &shrinkage, ridge, None)?.0
+        }
+    };
+    let zero: Vec<usize> =
+        (0..of.k).filter(|&j| found.components.row(j).iter().all(|v| *v == 0.0)).collect();
+    if !zero.is_empty() && total > 0.0 {
+        warnings.push(match &of.formulation {
+            Formulation::Penalties(_) => Warning::ZeroComponents { components: zero },
+            _ => Warning::NullComponents { useful: of.k - zero.len(), requested: of.k },
+        });
+    }
+    warnings.extend(found.warnings);
+    let units = PenaltyUnits::new(of, &context);
+    SparsePcaModel::new(SparseParts {
+        components: found.components,
+        projection: of.projection,
+        score_covariance: found.score_covariance,
+        plain: plain.values,
+        total,
+        n_samples: context.n_samples,
+        center: of.fit.center,
+        feature_names: context.feature_names,
+        penalties: found.penalties.map(|all| all.iter().map(|p| units.outside(*p)).collect()),
+        optimality: found.optimality,
+        path,
+        convergence: found.convergence,
+        plan: context.plan,
+        warnings,
+        threads: of.fit.options.threads,
+        by: context.by,
+    })
+}
+
+/// What a search found, in the units of the standardised data.
+pub(super) struct Found {
+    /// k × d, unit rows, signed.
+    pub components: Array2<f64>,
+    /// B S Bᵀ.
+    pub score_covariance: Array2<f64>,
+    pub penalties: Option<Vec<f64>>,
+    optimality: Vec<Optimality>,
+    convergence: Convergence,
+    warnings: Vec<Warning>,
+}
+
+/// The first k plain components: what sparse ones start from and are compared with.
+pub(super) struct Plain {
+    pub values: Vec<f64>,
+    /// d × k.
+    pub vectors: Array2<f64>,
+    /// Variances up to this are rounding.
+    pub floor: f64,
+}
+
+pub(super) fn plain_components(of: &SparsePca, gram: &Gram) -> Result<Plain> {
+    let d = gram.dim();
+    let wish = Wish { guard: 0, ..Wish::new(of.k, d, 1e-9, &of.fit.options) };
+    let ritz = match gram {
+        Gram::Matrix(matrix) => dense::leading(matrix.view(), &wish)?.ritz,
+        Gram::Operator(_) => krylov::largest(&AsOperator(gram), &wish)?,
+    };
+    let (values, rows) =
+        finish::largest_first(&ritz.values, &ritz.vectors, of.k, finish::f64_tie());
+    let values: Vec<f64> = values.into_iter().map(|v| v.max(0.0)).collect();
+    let floor = 8.0 * (d as f64).sqrt() * f64::EPSILON * values.first().copied().unwrap_or(0.0);
+    Ok(Plain { floor, values, vectors: rows.reversed_axes().as_standard_layout().into_owned() })
+}
+
+struct AsOperator<'a, 'g>(&'a Gram<'g>);
+
+impl Operator for AsOperator<'_, '_> {
+    fn dim(&self) -> usize {
+        self.0.dim()
+    }
+
+    fn apply(&self, v: ArrayView2<f64>, out: &mut Array2<f64>) -> Result<()> {
+        *out = self.0.apply(v)?;
+        Ok(())
+    }
+}
+
+/// Component after component, each on what the ones before it left; `warm` components (k × d) of
+/// another run are further starts.
+pub(super) fn extraction(
+    of: &SparsePca,
+    gram: &Gram,
+    counts: &[usize],
+    plain: &Plain,
+    warm: Option<&Array2<f64>>,
+    exponent: i32,
+) -> Result<Found> {
+    let d = gram.dim();
+    let mut deflated: Option<Gram> = None;
+    let mut directions = Vec::new();
+    let mut components = Array2::zeros((counts.len(), d));
+    let mut optimality = Vec::new();
+    let mut warnings = Vec::new();
+    let mut convergence = Convergence { converged: true, ..Convergence::default() };
+    for (j, &cardinality) in counts.iter().enumerate() {
+        let present = deflated.as_ref().unwrap_or(gram);
+        let wish = Search {
+            cardinality,
+            non_negative: of.non_negative,
+            random_starts: of.random_starts,
+            seed: of.fit.options.seed,
+            max_iterations: of.fit.options.max_iterations,
+            hints: std::iter::once(plain.vectors.column(j))
+                .chain(warm.map(|components| components.row(j)))
+                .collect(),
+        };
+        let mut found = search(present, &wish)?;
+        convergence.converged &= found.converged;
+        convergence.iterations = convergence.iterations.max(found.iterations);
+        if let (Some(limits), Some(matrix)) = (&of.proof, present.matrix()) {
+            let proof = prove(matrix, &wish, found, limits)?;
+            let known = Optimality::new(&proof, exponent);
+            if let Some(stopped_by) = known.stopped_by.filter(|_| !known.is_proven()) {
+                let (gap, limit) = (known.gap, stopped_by.name());
+                warnings.push(Warning::OptimalityGap { component: j, gap, limit });
+            }
+            optimality.push(known);
+            found = proof.found;
+        }
+        // What deflation leaves of a covariance of lower rank is rounding (or, Hotelling's, negative).
+        if found.value <= plain.floor {
+            continue;
+        }
+        let mut component = found.vector.dense(d);
+        component *= finish::sign_of(component.view(), finish::f64_tie());
+        components.row_mut(j).assign(&component);
+        if j + 1 < counts.len() {
+            let deflation = of.deflation.unwrap_or_default();
+            let left = deflated.get_or_insert_with(|| gram.clone());
+            left.deflate(deflation, &component, &mut directions)?;
+        }
+    }
+    // Variances are those of the data, not of what deflation left of them.
+    let score_covariance = score_covariance(gram, &components)?;
+    Ok(Found { components, score_covariance, penalties: None, optimality, convergence, warnings })
+}
+
+/// All components together, by penalised regression; and as the regression left them, to start from.
+pub(super) fn regression(
+    of: &SparsePca,
+    gram: &Gram,
+    plain: &Plain,
+    shrinkage: &Shrinkage,
+    ridge: Ridge,
+    warm: Option<&[SparseVector]>,
+) -> Result<(Found, Vec<SparseVector>)> {
+    let tolerance = of.fit.options.tolerance.unwrap_or(AT_REST);
+    let regressed = regress(
+        gram,
+        &Alternation {
+            start: plain.vectors.view(),
+            warm,
+            shrinkage,
+            ridge,
+            floor: plain.floor,
+            tolerance,
+            max_iterations: of.fit.options.max_iterations,
+        },
+    )?;
+    let d = gram.dim();
+    let mut components = Array2::zeros((of.k, d));
+    for (mut row, vector) in components.axis_iter_mut(Axis(0)).zip(&regressed.vectors) {
+        let unit = vector.clone().normalized().dense(d);
+        let sign = finish::sign_of(unit.view(), finish::f64_tie());
+        row.assign(&(unit * sign));
+    }
+    let converged = regressed.change <= tolerance;
+    let mut warnings = Vec::new();
+    if !converged {
+        warnings.push(Warning::Unsettled {
+            what: "the alternation",
+            iterations: regressed.iterations,
+            change: regressed.change,
+            tolerance,
+        });
+    }
+    let score_covariance = score_covariance(gram, &components)?;
+    let found = Found {
+        components,
+        score_covariance,
+        penalties: Some(regressed.penalties),
+        optimality: Vec::new(),
+        convergence: Convergence {
+            converged,
+            residuals: vec![regressed.change],
+            iterations: regressed.iterations,
+            operator_applications: 2 * regressed.iterations,
+        },
+        warnings,
+    };
+    Ok((found, regressed.vectors))
+}
+
+/// Penalties in the user's units and in those of the standardised, prescaled data. The square of the
+/// prescaling need not be a number: it is applied in two steps.
+pub(super) struct PenaltyUnits {
+    rows: f64,
+    unit: f64,
+}
+
+impl PenaltyUnits {
+    pub fn new(of: &SparsePca, context: &Context) -> PenaltyUnits {
+        let rows = match (of.penalty_scale, context.n_samples) {
+            (Some(PenaltyScale::Sum), Some(n)) => n - 1.0,
+            _ => 1.0,
+        };
+        PenaltyUnits { rows, unit: power_of_two(context.by.exponent) }
+    }
+
+    pub fn inside(&self, penalty: f64) -> f64 {
+        penalty / self.rows / self.unit / self.unit
+    }
+
+    pub fn outside(&self, penalty: f64) -> f64 {
+        penalty * self.rows * self.unit * self.unit
+    }
+}
+
+pub(super) fn scaled_ridge(of: &SparsePca, context: &Context) -> Ridge {
+    // A ridge this far above every variance is infinite in all but its arithmetic.
+    const MOST: f64 = 1e150;
+    match of.ridge.unwrap_or(Ridge::Finite(RIDGE)) {
+        Ridge::Finite(ridge) => {
+            Ridge::Finite(PenaltyUnits::new(of, context).inside(ridge).min(MOST))
+        }
+        Ridge::Infinite => Ridge::Infinite,
+    }
+}
+
+fn shrinkage(of: &SparsePca, context: &Context) -> Result<Shrinkage> {
+    Ok(match &of.formulation {
+        Formulation::Penalties(penalties) => {
+            let units = PenaltyUnits::new(of, context);
+            let penalties = penalties.spread("penalty", of.k)?;
+            Shrinkage::Penalties(penalties.into_iter().map(|p| units.inside(p)).collect())
+        }
+        Formulation::NonZeros(counts) | Formulation::Cardinality(counts) => {
+            Shrinkage::Counts(counts.spread("non_zeros", of.k)?)
+        }
+    })
+}
+
+/// `B S Bᵀ` (k × k), symmetric to the last bit.
+fn score_covariance(gram: &Gram, components: &Array2<f64>) -> Result<Array2<f64>> {
+    let vectors: Vec<SparseVector> = components
+        .outer_iter()
+        .map(|row| {
+            let support: Vec<usize> = (0..row.len()).filter(|&f| row[f] != 0.0).collect();
+            let values: Vec<f64> = support.iter().map(|&f| row[f]).collect();
+            SparseVector { support, values }
+        })
+        .collect();
+    let products = gram.apply_sparse(&vectors)?;
+    let k = vectors.len();
+    Ok(Array2::from_shape_fn((k, k), |(i, j)| {
+        let (i, j) = (i.min(j), i.max(j));
+        let product = vectors[i].dot(products.row(j));
+        if i == j { product.max(0.0) } else { product }
+    }))
+}

@@ -1,0 +1,332 @@
+//! Sparse principal component analysis: by cardinality, with a proof where asked for, or by
+//! penalised regression.
+
+mod fit;
+mod path;
+
+use super::fit::Fit;
+use crate::data::{Dataset, Moments};
+use crate::error::{Error, Result};
+use crate::model::{Projection, SparsePath, SparsePcaModel};
+use crate::scalar::Scalar;
+use crate::solve::Plan;
+use crate::sparse::{Deflation, ProofLimits, Ridge};
+use crate::wishes::{NComponents, Options};
+use ndarray::{Array2, ArrayView2};
+
+/// One number for every component, or one for each.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PerComponent<V>(Vec<V>);
+
+impl<V: Clone> PerComponent<V> {
+    /// The numbers of `k` components.
+    fn spread(&self, name: &'static str, k: usize) -> Result<Vec<V>> {
+        match &self.0[..] {
+            [one] => Ok(vec![one.clone(); k]),
+            all if all.len() == k => Ok(all.to_vec()),
+            all => Err(Error::Unsupported {
+                what: format!("{} values of `{name}` for {k} components", all.len()),
+                why: "do not fit: give one number, or one for each",
+                instead: None,
+            }),
+        }
+    }
+}
+
+impl<V> From<V> for PerComponent<V> {
+    fn from(one: V) -> Self {
+        PerComponent(vec![one])
+    }
+}
+
+impl<V> From<Vec<V>> for PerComponent<V> {
+    fn from(all: Vec<V>) -> Self {
+        PerComponent(all)
+    }
+}
+
+impl<V, const N: usize> From<[V; N]> for PerComponent<V> {
+    fn from(all: [V; N]) -> Self {
+        PerComponent(all.into())
+    }
+}
+
+/// In which units penalties are meant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PenaltyScale {
+    /// `(α − β)ᵀS(α − β) + λ₂‖β‖² + λ₁‖β‖₁`: the same from data and from a covariance matrix.
+    #[default]
+    Covariance,
+    /// `‖Xc α − Xc β‖² + λ₂‖β‖² + λ₁‖β‖₁`: n − 1 times that, as programs that regress on rows have it.
+    Sum,
+}
+
+/// The formulation, with its own wishes.
+#[derive(Clone, Debug, PartialEq)]
+enum Formulation {
+    Cardinality(PerComponent<usize>),
+    Penalties(PerComponent<f64>),
+    NonZeros(PerComponent<usize>),
+}
+
+/// Sparse principal component analysis: directions of large variance with few non-zeros.
+///
+/// Two formulations: [`SparsePca::cardinality`] maximises `βᵀSβ` with `‖β‖₀ ≤ c`, fast or, with
+/// [`SparsePca::exact`], with a proof; [`SparsePca::penalty`] and [`SparsePca::non_zeros`] regress
+/// the plain components on the features under an elastic net (Zou, Hastie & Tibshirani 2006).
+///
+/// ```
+/// use eigenlens::{Dataset, ProofLimits, SparsePca};
+/// let x = ndarray::array![[2.0, 1.9, 0.1], [-1.0, -1.2, 0.4], [0.5, 0.4, -0.6], [-1.5, -1.1, 0.1]];
+/// let model = SparsePca::cardinality(1, 2).exact(ProofLimits::default()).fit(&Dataset::from(&x))?;
+/// assert_eq!(model.n_non_zeros(), [2]);
+/// assert!(model.optimality()[0].is_proven());
+/// # Ok::<(), eigenlens::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct SparsePca {
+    fit: Fit,
+    k: usize,
+    formulation: Formulation,
+    proof: Option<ProofLimits>,
+    non_negative: bool,
+    ridge: Option<Ridge>,
+    penalty_scale: Option<PenaltyScale>,
+    deflation: Option<Deflation>,
+    projection: Projection,
+    random_starts: usize,
+    path_points: Option<usize>,
+}
+
+impl SparsePca {
+    fn new(n_components: usize, formulation: Formulation) -> Self {
+        SparsePca {
+            fit: Fit::new("sparse-pca", NComponents::Fixed(n_components), true),
+            k: n_components,
+            formulation,
+            proof: None,
+            non_negative: false,
+            ridge: None,
+            penalty_scale: None,
+            deflation: None,
+            projection: Projection::LeastSquares,
+            random_starts: 4,
+            path_points: None,
+        }
+    }
+
+    /// At most this many non-zeros in each component: one number, or one for each.
+    pub fn cardinality(n_components: usize, counts: impl Into<PerComponent<usize>>) -> Self {
+        Self::new(n_components, Formulation::Cardinality(counts.into()))
+    }
+
+    /// Penalised regression with this λ₁: one number, or one for each component.
+    pub fn penalty(n_components: usize, penalties: impl Into<PerComponent<f64>>) -> Self {
+        Self::new(n_components, Formulation::Penalties(penalties.into()))
+    }
+
+    /// Penalised regression that finds the λ₁ of a wanted number of non-zeros: one number, or one
+    /// for each component.
+    pub fn non_zeros(n_components: usize, counts: impl Into<PerComponent<usize>>) -> Self {
+        Self::new(n_components, Formulation::NonZeros(counts.into()))
+    }
+
+    /// Proves the cardinality-constrained optimum by branch and bound, or how far the best found can
+    /// be from it. With several components each proof is about the deflated matrix of its step.
+    pub fn exact(mut self, limits: ProofLimits) -> Self {
+        self.proof = Some(limits);
+        self
+    }
+
+    /// Only components without negative entries (default: no). For cardinalities.
+    pub fn non_negative(mut self, wanted: bool) -> Self {
+        self.non_negative = wanted;
+        self
+    }
+
+    /// λ₂ of the regression (default: 1e-6); [`Ridge::Infinite`] for d ≫ n.
+    pub fn ridge(mut self, ridge: Ridge) -> Self {
+        self.ridge = Some(ridge);
+        self
+    }
+
+    /// The units of λ₁ and λ₂ (default: those of the covariance).
+    pub fn penalty_scale(mut self, scale: PenaltyScale) -> Self {
+        self.penalty_scale = Some(scale);
+        self
+    }
+
+    /// What is taken out of S after each component (default: [`Deflation::Projection`]). For
+    /// cardinalities; the regression finds all components together.
+    pub fn deflation(mut self, deflation: Deflation) -> Self {
+        self.deflation = Some(deflation);
+        self
+    }
+
+    /// How samples are projected (default: [`Projection::LeastSquares`]).
+    pub fn projection(mut self, projection: Projection) -> Self {
+        self.projection = projection;
+        self
+    }
+
+    /// Random starts of the fast search beside those that the data suggest (default: 4).
+    pub fn random_starts(mut self, starts: usize) -> Self {
+        self.random_starts = starts;
+        self
+    }
+
+    /// Follows the whole [path](SparsePca::path) too, in at most so many points, and keeps it in the
+    /// model (default: no).
+    pub fn with_path(mut self, points: usize) -> Self {
+        self.path_points = Some(points);
+        self
+    }
+
+    /// Subtracts the mean of every feature (default: yes).
+    pub fn center(mut self, center: bool) -> Self {
+        self.fit.center = center;
+        self
+    }
+
+    /// Divides every feature by its standard deviation (default: no).
+    pub fn standardize(mut self, standardize: bool) -> Self {
+        self.fit.standardize = standardize;
+        self
+    }
+
+    /// Threads, memory, seed, tolerance. The tolerance is the change of an entry at which the
+    /// alternation of the regression ends (default: 1e-6; Zou, Hastie & Tibshirani used 1e-3).
+    pub fn options(mut self, options: Options) -> Self {
+        self.fit.options = options;
+        self
+    }
+
+    /// What would be done, without reading a row. Its memory allows for 1,024 active features of a
+    /// regression on many more; penalties so small that more are active need a row of S for each.
+    pub fn plan<T: Scalar>(&self, data: &Dataset<T>) -> Result<Plan> {
+        fit::plan(self, data)
+    }
+
+    /// Fits the model.
+    pub fn fit<T: Scalar>(&self, data: &Dataset<T>) -> Result<SparsePcaModel> {
+        fit::from_data(self, data)
+    }
+
+    /// Fits the model and returns the training scores (n × k).
+    pub fn fit_transform<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+    ) -> Result<(SparsePcaModel, Array2<T>)> {
+        let model = self.fit(data)?;
+        let scores = model.transform(data)?;
+        Ok((model, scores))
+    }
+
+    /// Fits from count, mean and scatter.
+    pub fn fit_moments(&self, moments: &Moments) -> Result<SparsePcaModel> {
+        fit::from_moments(self, moments)
+    }
+
+    /// Fits from a covariance or correlation matrix (d × d) of `n_samples` samples, where known.
+    pub fn fit_covariance(
+        &self,
+        covariance: ArrayView2<f64>,
+        n_samples: Option<f64>,
+    ) -> Result<SparsePcaModel> {
+        fit::from_covariance(self, covariance, n_samples)
+    }
+
+    /// The whole path in one call: variance explained against non-zeros. At most `points` points,
+    /// evenly spread on a logarithmic scale, each started from the one before: from one non-zero in
+    /// each component to all of them, or, where penalties were asked for, from those that leave
+    /// nothing down to a thousandth of them (the penalties given do not matter).
+    pub fn path<T: Scalar>(&self, data: &Dataset<T>, points: usize) -> Result<SparsePath> {
+        path::from_data(self, data, points)
+    }
+
+    /// The same from a covariance or correlation matrix.
+    pub fn path_covariance(
+        &self,
+        covariance: ArrayView2<f64>,
+        points: usize,
+    ) -> Result<SparsePath> {
+        path::from_covariance(self, covariance, points)
+    }
+
+    /// Refuses what cannot be meant for d features.
+    fn check(&self, d: usize) -> Result<()> {
+        self.fit.options.check()?;
+        self.fit.check_wish()?;
+        self.path_points.map_or(Ok(()), path::check_points)?;
+        if self.k > d {
+            return Err(Error::Parameter {
+                name: "n_components",
+                value: self.k.to_string(),
+                expected: "at most the number of features",
+            });
+        }
+        let check_counts = |name, counts: &PerComponent<usize>| {
+            let counts = counts.spread(name, self.k)?;
+            match counts.iter().find(|c| **c == 0 || **c > d) {
+                Some(0) => {
+                    Err(Error::Parameter { name, value: "0".into(), expected: "at least 1" })
+                }
+                Some(c) => Err(Error::TooManyNonZeros { name, requested: *c, features: d }),
+                None => Ok(()),
+            }
+        };
+        match &self.formulation {
+            Formulation::Cardinality(counts) => {
+                check_counts("cardinality", counts)?;
+                let regressions = [
+                    (self.ridge.is_some(), "a ridge penalty"),
+                    (self.penalty_scale.is_some(), "a scale of penalties"),
+                ];
+                misplaced(&regressions, "belongs to penalised regression, not to cardinalities")?;
+                self.proof.as_ref().map_or(Ok(()), ProofLimits::check)
+            }
+            Formulation::NonZeros(counts) => {
+                check_counts("non_zeros", counts)?;
+                self.check_regression()
+            }
+            Formulation::Penalties(penalties) => {
+                for penalty in penalties.spread("penalty", self.k)? {
+                    check_penalty("penalty", penalty)?;
+                }
+                self.check_regression()
+            }
+        }
+    }
+
+    fn check_regression(&self) -> Result<()> {
+        let cardinalities = [
+            (self.proof.is_some(), "a proof"),
+            (self.non_negative, "non-negativity"),
+            (self.deflation.is_some(), "a deflation"),
+        ];
+        misplaced(&cardinalities, "belongs to cardinalities, not to penalised regression")?;
+        match self.ridge {
+            Some(Ridge::Finite(ridge)) => check_penalty("ridge", ridge),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Refuses options of the other formulation: none is ignored.
+fn misplaced(asked: &[(bool, &str)], why: &'static str) -> Result<()> {
+    match asked.iter().find(|(asked, _)| *asked) {
+        Some((_, what)) => Err(Error::Unsupported { what: (*what).into(), why, instead: None }),
+        None => Ok(()),
+    }
+}
+
+fn check_penalty(name: &'static str, value: f64) -> Result<()> {
+    match value >= 0.0 && value.is_finite() {
+        true => Ok(()),
+        false => Err(Error::Parameter {
+            name,
+            value: value.to_string(),
+            expected: "a finite number, at least 0",
+        }),
+    }
+}

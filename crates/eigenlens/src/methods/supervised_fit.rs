@@ -1,0 +1,523 @@
+//! The fit of supervised PCA: one thin product of data and labels, its singular vectors, and a pass
+//! that makes scores and measures everything against the data.
+
+use super::fit;
+use super::supervised_pca::SupervisedPca;
+use crate::data::{
+    Columns, Cross, Dataset, LabelPass, Moments, Pass, Prepared, Scores, Standardization,
+    Standardized, Tails, Target, unit_rows,
+};
+use crate::dependence::Labels;
+use crate::error::{Error, Result, Warning};
+use crate::linalg::dense::{power_of_two, thin_svd};
+use crate::linalg::{gemm, random};
+use crate::model::{LinearMap, SupervisedParts, SupervisedPcaModel, TargetRecord};
+use crate::operator::Blended;
+use crate::scalar::Scalar;
+use crate::solve::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};
+use crate::solve::krylov::{self, Ritz, Wish};
+use crate::solve::plan::{self, Plan, Route};
+use crate::solve::route::Pairs;
+use crate::solve::{Convergence, dense, finish};
+use crate::wishes::{NComponents, Solver};
+use ndarray::{Array2, Axis, s};
+
+/// One fit.
+pub(super) struct Supervised<'a, 'd, T: Scalar> {
+    pub wish: &'a SupervisedPca,
+    pub data: &'a Dataset<'d, T>,
+    pub target: &'a Target,
+    pub labels: &'a Labels,
+}
+
+/// `A = α Xsᵀ W Xs + β M Mᵀ`, of trace 1, with `M = Xsᵀ W Δ`.
+struct Blend {
+    /// M (d × ℓ).
+    cross: Array2<f64>,
+    alpha: f64,
+    beta: f64,
+    /// ‖M‖²_F, 0 where it is rounding.
+    squares: f64,
+    /// Singular values of M at or below this are rounding.
+    floor: f64,
+}
+
+impl<T: Scalar> Supervised<'_, '_, T> {
+    /// Supervision above 0.
+    pub fn follow(&self, plan: Plan, want_scores: bool) -> Result<(SupervisedPcaModel, Array2<T>)> {
+        let d = self.data.n_features();
+        // Step 1: means, variances and the product with the labels, in one pass.
+        let mut prepared = Prepared::new(self.data)?;
+        let cross = Cross::of(&mut prepared, &self.labels.factor)?;
+        let columns = &cross.columns;
+        let by = self.standardization(&prepared, columns);
+        let standardized = Standardized { prepared: &prepared, by: &by };
+        let variances = fit::standardized_variances(columns, &by, true);
+        let blend = self.blend(&cross, &by, variances.iter().sum(), columns.weight - 1.0);
+        // Step 2: the pairs.
+        let varying = fit::max_rank(columns, &variances, true);
+        let most = match self.wish.supervision < 1.0 && blend.alpha > 0.0 {
+            true => varying,
+            false if blend.squares == 0.0 => 0,
+            false => varying.min(self.labels.rank),
+        };
+        let mut pairs = self.pairs(&standardized, &blend, &plan, varying)?;
+        let k = self.resolve(&pairs, most, d)?;
+        let useful = pairs.values.iter().take(k.min(most)).filter(|v| **v > pairs.floor).count();
+        for (j, v) in pairs.values.iter_mut().enumerate().skip(useful) {
+            if j >= most || *v <= pairs.floor {
+                *v = 0.0;
+            }
+        }
+        // Step 3: order, sign, null directions.
+        let kept = k.min(pairs.values.len());
+        let (mut values, mut components) =
+            finish::largest_first(&pairs.values, &pairs.vectors, kept, T::SIGN_TIE);
+        values.resize(k, 0.0);
+        values[useful..].fill(0.0);
+        if components.nrows() < k {
+            let missing = Array2::zeros((k - components.nrows(), d));
+            components = ndarray::concatenate(Axis(0), &[components.view(), missing.view()])
+                .map_err(|e| Error::Internal(e.to_string()))?;
+        }
+        finish::complete(&mut components, useful, T::SIGN_TIE);
+        // Step 4: scores, variances, HSIC and residuals, in one pass over the data.
+        let map =
+            LinearMap { by: by.clone(), components, useful, threads: self.wish.options.threads };
+        let unit = power_of_two(by.exponent);
+        let mut scores = (want_scores && self.wish.center).then(|| {
+            let factors = (0..k).map(|j| if j < useful { unit } else { 0.0 }).collect();
+            Scores::gather(factors, prepared.n_rows().unwrap_or(0))
+        });
+        let measured =
+            self.measure(&standardized, &blend, &pairs, &map, &values, scores.as_mut())?;
+        let divisor = columns.weight - 1.0;
+        let mut along: Vec<f64> = measured.squares.iter().map(|s| s / divisor).collect();
+        along[useful..].fill(0.0);
+        // Step 5: what the user should know.
+        let mut warnings = self.warnings(columns, &by, &variances, &along, useful, k, &blend);
+        warnings.extend(self.labels.warnings.iter().cloned());
+        let scores = match scores {
+            Some(scores) => scores.into_array()?,
+            None => Array2::default((0, k)),
+        };
+        let model = self.model(SupervisedParts {
+            hsic: self.hsic(&measured.cross, useful),
+            total_hsic: blend.squares / self.pairs_of_samples(),
+            map,
+            values,
+            variances: along,
+            total: variances.iter().sum(),
+            n_samples: columns.weight,
+            center: self.wish.center,
+            supervision: self.wish.supervision,
+            target: TargetRecord::new(self.target, self.labels),
+            feature_names: self.data.feature_names().map(<[String]>::to_vec),
+            certificate: measured.certificate,
+            convergence: pairs.convergence,
+            plan,
+            tolerance: self.tolerance(),
+            warnings,
+        });
+        self.with_scores(model, scores, want_scores)
+    }
+
+    /// Supervision 0: PCA itself, and what its components carry of HSIC.
+    pub fn unsupervised(&self, want_scores: bool) -> Result<(SupervisedPcaModel, Array2<T>)> {
+        let (pca, scores) = self.wish.unsupervised().run(self.data, want_scores)?;
+        let pca = pca.into_parts();
+        let cross = Cross::of(&mut Prepared::new(self.data)?, &self.labels.factor)?;
+        let by = &pca.map.by;
+        let blend = self.blend(&cross, by, pca.total, cross.columns.weight - 1.0);
+        let components = pca.map.components.t().as_standard_layout().into_owned();
+        let products = gemm::transposed_product(blend.cross.view(), components.view());
+        let useful = pca.map.useful;
+        let total = pca.total;
+        let mut warnings = pca.warnings;
+        warnings.extend(self.labels.warnings.iter().cloned());
+        let model = self.model(SupervisedParts {
+            hsic: self.hsic(&products, useful),
+            total_hsic: blend.squares / self.pairs_of_samples(),
+            map: pca.map,
+            values: pca.values.iter().map(|v| if total > 0.0 { v / total } else { 0.0 }).collect(),
+            variances: pca.values,
+            total,
+            n_samples: cross.columns.weight,
+            center: self.wish.center,
+            supervision: 0.0,
+            target: TargetRecord::new(self.target, self.labels),
+            feature_names: pca.feature_names,
+            certificate: pca.certificate,
+            convergence: pca.convergence,
+            plan: pca.plan,
+            tolerance: pca.tolerance,
+            warnings,
+        });
+        self.with_scores(model, scores, want_scores)
+    }
+
+    /// The model, its map without the mean where the textbook's form is asked for.
+    fn model(&self, mut parts: SupervisedParts) -> SupervisedPcaModel {
+        if !self.wish.center {
+            parts.map.by.mean.fill(0.0);
+            parts.map.by.low.fill(0.0);
+        }
+        SupervisedPcaModel::new(parts)
+    }
+
+    /// Uncentred scores are not those of the pass, which sees centred data.
+    fn with_scores(
+        &self,
+        model: SupervisedPcaModel,
+        scores: Array2<T>,
+        want_scores: bool,
+    ) -> Result<(SupervisedPcaModel, Array2<T>)> {
+        if want_scores && !self.wish.center {
+            let scores = model.transform(self.data)?;
+            return Ok((model, scores));
+        }
+        Ok((model, scores))
+    }
+
+    fn standardization(&self, prepared: &Prepared<T>, columns: &Columns) -> Standardization {
+        let exponents = prepared.exponents();
+        Standardization::new::<T>(columns, exponents, true, self.wish.standardize)
+    }
+
+    fn blend(&self, cross: &Cross, by: &Standardization, total: f64, divisor: f64) -> Blend {
+        let cross = cross.standardized(by);
+        // No more than Cauchy and Schwarz allow can be rounding.
+        let most = (total * divisor).sqrt() * self.labels.squares.sqrt();
+        let size = cross.iter().map(|v| v * v).sum::<f64>();
+        let squares = if size.sqrt() > 64.0 * f64::EPSILON * most { size } else { 0.0 };
+        let share = self.wish.supervision;
+        let per = |share: f64, trace: f64| if trace > 0.0 { share / trace } else { 0.0 };
+        let (d, width) = cross.dim();
+        let (alpha, beta) = (per(1.0 - share, total * divisor), per(share, squares));
+        let floor = 4.0 * f64::EPSILON * most
+            + 8.0 * f64::EPSILON * (d.max(width) as f64).sqrt() * squares.sqrt();
+        Blend { cross, alpha, beta, squares, floor }
+    }
+
+    /// Leading pairs of the blend.
+    fn pairs(
+        &self,
+        data: &Standardized<T>,
+        blend: &Blend,
+        plan: &Plan,
+        varying: usize,
+    ) -> Result<Pairs> {
+        if plan.route == Route::Labels {
+            return labels_route(blend);
+        }
+        let d = self.data.n_features();
+        let k = match self.wish.n_components {
+            NComponents::Fixed(k) => k,
+            _ => varying.max(1),
+        };
+        let tolerance = 0.3 * self.tolerance();
+        let wish = Wish::new(k, d, tolerance, &self.wish.options);
+        let (ritz, spectrum) = if plan.route == Route::Covariance {
+            let matrix = blended_matrix(self.data, data.by, blend)?;
+            let leading = dense::leading(matrix.view(), &wish)?;
+            (leading.ritz, leading.spectrum)
+        } else {
+            let (alpha, beta) = (blend.alpha, blend.beta);
+            let operator = Blended { data, cross: &blend.cross, alpha, beta };
+            (krylov::largest(&operator, &wish)?, None)
+        };
+        let top = ritz.values.first().copied().unwrap_or(0.0).max(0.0);
+        let noise = if T::EPSILON > f64::EPSILON { 2.0 * T::EPSILON } else { 0.0 };
+        let floor = (8.0 * (d as f64).sqrt() * f64::EPSILON).max(noise) * top;
+        let Ritz { values, vectors, convergence } = ritz;
+        Ok(Pairs { values, vectors, spectrum, floor, convergence })
+    }
+
+    /// How many components to keep.
+    fn resolve(&self, pairs: &Pairs, most: usize, d: usize) -> Result<usize> {
+        let carry = pairs.values.iter().take(most).filter(|v| **v > pairs.floor).count();
+        match self.wish.n_components {
+            NComponents::Fixed(k) => Ok(k),
+            NComponents::VarianceShare(share) => {
+                // The last bits of a sum must not cost a component.
+                let target = share * (1.0 - 1e-12);
+                let mut sum = 0.0;
+                let enough = pairs.values.iter().take(carry).position(|v| {
+                    sum += v;
+                    sum >= target
+                });
+                Ok(enough.map_or(carry, |last| last + 1).clamp(1, d))
+            }
+            _ => Ok(carry.clamp(1, d)),
+        }
+    }
+
+    fn hsic(&self, products: &Array2<f64>, useful: usize) -> Vec<f64> {
+        let columns = products.columns().into_iter().enumerate();
+        let one = |(j, q): (usize, ndarray::ArrayView1<f64>)| {
+            if j < useful { q.dot(&q) / self.pairs_of_samples() } else { 0.0 }
+        };
+        columns.map(one).collect()
+    }
+
+    /// (n − 1)², with n the weight of the labelled samples.
+    fn pairs_of_samples(&self) -> f64 {
+        (self.labels.weight - 1.0) * (self.labels.weight - 1.0)
+    }
+
+    fn tolerance(&self) -> f64 {
+        let usual = if T::EPSILON > f64::EPSILON { 1e-6 } else { 1e-9 };
+        self.wish.options.tolerance.unwrap_or(usual)
+    }
+
+    #[expect(clippy::too_many_arguments)]
+    fn warnings(
+        &self,
+        columns: &Columns,
+        by: &Standardization,
+        variances: &[f64],
+        along: &[f64],
+        useful: usize,
+        k: usize,
+        blend: &Blend,
+    ) -> Vec<Warning> {
+        let like = self.wish.unsupervised();
+        // Null components are told of below, in words that fit.
+        let mut warnings = fit::warn::<T>(self.data, columns, by, variances, along, k, k, &like);
+        let total: f64 = variances.iter().sum();
+        if total > 0.0 && blend.squares == 0.0 {
+            warnings.push(Warning::NoDependence);
+        } else if total > 0.0 && useful < k {
+            warnings.push(if self.wish.supervision == 1.0 {
+                Warning::LabelRank { useful, requested: k }
+            } else {
+                Warning::NullComponents { useful, requested: k }
+            });
+        }
+        warnings
+    }
+
+    /// Measures pairs against the data, in one pass: with `Z = Xs U` and `Q = Mᵀ U` as it was formed,
+    /// the pass makes `P = Xsᵀ W (α Z + β Δ Q)` and `Q' = Δᵀ W Z`. Since `A U = P + β M (Q' − Q)`,
+    /// `‖A u − λ u‖ ≤ ‖p − λ u‖ + β ‖M‖ ‖q' − q‖`.
+    fn measure(
+        &self,
+        data: &Standardized<T>,
+        blend: &Blend,
+        pairs: &Pairs,
+        map: &LinearMap,
+        values: &[f64],
+        scores: Option<&mut Scores<'_, T>>,
+    ) -> Result<Findings> {
+        let (d, k, useful) = (map.components.ncols(), values.len(), map.useful);
+        let missed = match (&pairs.spectrum, useful) {
+            (Some(_), _) | (_, 0) => Some(NoneMissed::Complete),
+            _ => certificate::missed_by_matrix(None, &pairs.values, k.min(useful), 1.0),
+        };
+        let guard = usize::from(useful == k && pairs.values.len() > k && pairs.values[k] > 0.0);
+        let kept = k + guard;
+        let probes = if missed.is_none() { PROBES } else { 0 };
+        let mut block = Array2::<f64>::zeros((d, kept + probes));
+        block.slice_mut(s![.., ..k]).assign(&map.components.t());
+        if guard > 0 {
+            block.column_mut(k).assign(&pairs.vectors.column(k));
+        }
+        if probes > 0 {
+            let mut rng = random::stream(self.wish.options.seed, 3);
+            block.slice_mut(s![.., kept..]).assign(&random::normal_matrix(&mut rng, d, PROBES));
+        }
+        let formed = gemm::transposed_product(blend.cross.view(), block.view());
+        let mut labels = LabelPass {
+            factor: &self.labels.factor,
+            alpha: blend.alpha,
+            beta: blend.beta,
+            right: formed.view(),
+            cross: Array2::zeros((0, 0)),
+        };
+        let mut tails = Tails::new(k);
+        let mut product = Array2::zeros((0, 0));
+        let wanted = Pass { scores, gram: Some((0, &mut product)), tails: Some(&mut tails) };
+        data.pass_with_labels(block.view(), wanted, Some(&mut labels))?;
+
+        let mut values: Vec<f64> = values.to_vec();
+        values.extend(pairs.values.get(k).filter(|_| guard > 0));
+        let columns = block.slice(s![.., ..kept]);
+        let norm = blend.beta * spectral_norm(blend, pairs);
+        let off: Vec<f64> = (0..kept)
+            .map(|j| {
+                let difference = &labels.cross.column(j) - &formed.column(j);
+                norm * difference.dot(&difference).sqrt()
+            })
+            .collect();
+        let plus = |bounds: Vec<f64>| -> Vec<f64> {
+            bounds.iter().zip(&off).map(|(b, o)| b + o).collect()
+        };
+        let measured = product.slice(s![.., ..kept]);
+        let mut residuals = plus(certificate::residuals(measured, columns, &values));
+        let mut along = plus(certificate::along(measured, columns, &values));
+        if guard == 0 && k < d {
+            // The rest is null: its values are 0, as far as this arithmetic can tell.
+            values.push(0.0);
+            residuals.push(0.0);
+            along.push(0.0);
+        }
+        let none_missed = missed.unwrap_or_else(|| {
+            let (products, probes) = (product.slice(s![.., kept..]), block.slice(s![.., kept..]));
+            let found = columns.slice(s![.., ..useful]);
+            certificate::missed_by_probes(products, probes, found, &values[..useful])
+        });
+        let certificate = certificate::certify(Measured {
+            values: &values,
+            k,
+            residuals: &residuals,
+            along: &along,
+            orthogonality: certificate::orthogonality(block.slice(s![.., ..k])),
+            floor: pairs.floor,
+            evidence: Evidence::Data,
+            none_missed,
+        });
+        let cross = labels.cross.slice(s![.., ..k]).to_owned();
+        Ok(Findings { certificate, cross, squares: tails.squares })
+    }
+}
+
+/// What the last pass found.
+struct Findings {
+    certificate: Certificate,
+    /// `Δᵀ W Xs U` (ℓ × k).
+    cross: Array2<f64>,
+    /// Σ w z² of each component.
+    squares: Vec<f64>,
+}
+
+/// ‖M‖, or a bound on it.
+fn spectral_norm(blend: &Blend, pairs: &Pairs) -> f64 {
+    if blend.alpha == 0.0 {
+        // The values are shares of ‖M‖²_F.
+        let top = pairs.values.first().copied().unwrap_or(0.0);
+        (top * blend.squares).sqrt()
+    } else {
+        blend.squares.sqrt()
+    }
+}
+
+/// All singular vectors of M: nothing is squared.
+fn labels_route(blend: &Blend) -> Result<Pairs> {
+    if blend.squares == 0.0 {
+        let vectors = Array2::zeros((blend.cross.nrows(), 0));
+        let convergence = Convergence { converged: true, ..Convergence::default() };
+        let (values, spectrum) = (Vec::new(), Some(Vec::new()));
+        return Ok(Pairs { values, vectors, spectrum, floor: 0.0, convergence });
+    }
+    let svd = thin_svd(blend.cross.view())?;
+    let values: Vec<f64> = svd.s.iter().map(|s| s * (blend.beta * s)).collect();
+    let residual = f64::EPSILON * values.first().copied().unwrap_or(0.0);
+    Ok(Pairs {
+        floor: blend.floor * (blend.beta * blend.floor),
+        convergence: Convergence {
+            converged: true,
+            residuals: vec![residual; values.len()],
+            ..Convergence::default()
+        },
+        vectors: svd.u,
+        spectrum: Some(values.clone()),
+        values,
+    })
+}
+
+/// `α Xsᵀ W Xs + β M Mᵀ` (d × d).
+fn blended_matrix<T: Scalar>(
+    data: &Dataset<T>,
+    by: &Standardization,
+    blend: &Blend,
+) -> Result<Array2<f64>> {
+    let moments = Moments::of_prepared(&mut Prepared::new(data)?)?;
+    let divisor = moments.columns.weight - 1.0;
+    let mut matrix = fit::covariance(moments.scatter, &moments.columns, by, true);
+    let factor = blend.alpha * divisor;
+    matrix.mapv_inplace(|v| factor * v);
+    let right = blend.cross.t().mapv(|v| blend.beta * v).as_standard_layout().into_owned();
+    gemm::product_into(blend.cross.view(), right.view(), &mut matrix, false);
+    // Both halves of a product differ in their last bits.
+    for i in 0..matrix.nrows() {
+        for j in 0..i {
+            matrix[[j, i]] = matrix[[i, j]];
+        }
+    }
+    Ok(matrix)
+}
+
+/// What will be done, from the shapes of data and labels.
+pub(super) fn plan<T: Scalar>(
+    wish: &SupervisedPca,
+    data: &Dataset<T>,
+    labels: &Labels,
+) -> Result<Plan> {
+    let (d, width) = (data.n_features(), labels.factor.width());
+    let held = labels.held_memory();
+    if wish.supervision == 0.0 {
+        let plan = wish.unsupervised().plan(data)?;
+        return Ok(Plan { peak_memory: plan.peak_memory + held, ..plan });
+    }
+    let like = wish.unsupervised();
+    let task = like.task(data);
+    let (k, product) = (task.likely_k() as u64 + 1, (d * width * 8) as u64);
+    let one_pass = !task.sparse && product <= 1 << 20;
+    let (unit, d) = (unit_rows(d) as u64, d as u64);
+    let element = if task.f32 { 4 } else { 8 };
+    let reading = d * element * (unit + 64 * 32) / if task.sparse { 8 } else { 1 };
+    let padded = (k + PROBES as u64).next_multiple_of(8);
+    let small = d * padded * 8 <= 1 << 20;
+    let sums = padded * width as u64 * 8;
+    let first = if one_pass { 20 * product + 120 * d * 8 } else { 4 * product }
+        + 40 * d * 8
+        + if task.sparse {
+            9 * product.next_multiple_of(64) * 8 / width.clamp(1, 8) as u64
+        } else {
+            0
+        };
+    let last = if small { 18 } else { 6 } * d * padded * 8
+        + (16 * unit * padded * 8).max(64 * sums)
+        + 20 * sums
+        + (4 << 20)
+        + if task.sparse { 9 * d * padded * 8 } else { 0 };
+    let own = 8 * product + first.max(last) + reading + held + (2 << 20);
+    let budget = wish.options.memory.unwrap_or(u64::MAX);
+    if wish.supervision == 1.0 {
+        let shape = match data.n_samples() {
+            Some(n) => format!("{n} × {d}"),
+            None => format!("{d} features"),
+        };
+        let passes = if one_pass { 2 } else { 3 };
+        let reason = format!("{shape}: a label factor of {width} columns");
+        let plan = Plan { route: Route::Labels, reason, passes, peak_memory: own };
+        return if own <= budget {
+            Ok(plan)
+        } else {
+            Err(Error::Memory { route: "the labels route".into(), needed: own, budget })
+        };
+    }
+    if !matches!(wish.solver, Solver::Auto | Solver::Covariance | Solver::Iterative) {
+        return Err(Error::Unsupported {
+            what: "this solver".into(),
+            why: "does not apply to a blend (only `covariance` and `iterative` do)",
+            instead: None,
+        });
+    }
+    let mut plan = plan::plan(&task)?;
+    if !matches!(plan.route, Route::Covariance | Route::Iterative) {
+        let forced = plan::Task { solver: Solver::Iterative, ..task };
+        plan = Plan { reason: plan.reason, ..plan::plan(&forced)? };
+    }
+    if plan.route == Route::Iterative && !matches!(wish.n_components, NComponents::Fixed(_)) {
+        let forced = plan::Task { solver: Solver::Covariance, ..like.task(data) };
+        plan = plan::plan(&forced)?;
+    }
+    plan.passes += 1;
+    plan.peak_memory += own;
+    if plan.peak_memory > budget {
+        let route = format!("the {} route", plan.route);
+        return Err(Error::Memory { route, needed: plan.peak_memory, budget });
+    }
+    Ok(plan)
+}

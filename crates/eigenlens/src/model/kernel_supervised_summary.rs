@@ -1,0 +1,112 @@
+//! A kernel supervised PCA as every surface sees it.
+
+use super::KernelSupervisedPcaModel;
+use super::fitted::Model;
+use super::kernel_summary::kernel_value;
+use super::summary::{
+    ScreeHeights, Summary, SummaryColumn, certificate_value, number, opening, percent,
+};
+use super::supervised_summary::{target_facts, target_value};
+use crate::data::Dataset;
+use crate::error::{Result, Warning};
+use crate::model::parts::{Parts, Value};
+use crate::solve::{Certificate, Plan};
+use ndarray::Array2;
+
+impl Model for KernelSupervisedPcaModel {
+    fn method(&self) -> &'static str {
+        "kernel-supervised-pca"
+    }
+
+    fn n_samples(&self) -> Option<f64> {
+        Some(self.n_samples() as f64)
+    }
+
+    fn n_features(&self) -> usize {
+        self.n_features()
+    }
+
+    fn n_components(&self) -> usize {
+        self.n_components()
+    }
+
+    fn feature_names(&self) -> Option<&[String]> {
+        self.feature_names()
+    }
+
+    fn warnings(&self) -> &[Warning] {
+        self.warnings()
+    }
+
+    fn plan(&self) -> &Plan {
+        self.plan()
+    }
+
+    fn summary(&self) -> Summary {
+        let (shares, variances) = (self.hsic_ratio(), self.explained_variance_ratio());
+        let k = self.n_components();
+        let carry = if k == 1 { "carries" } else { "carry" };
+        let n = Some(self.n_samples() as f64);
+        let opening = opening(Model::method(self), n, self.n_features(), k);
+        let mut facts = vec![("kernel", self.kernel().to_string())];
+        facts.extend(target_facts(self.target()));
+        facts.push(("dependence", format!("HSIC {}", number(self.total_hsic()))));
+        facts.push(("total", format!("variance {}", number(self.total_variance()))));
+        let mut scree = ScreeHeights::new(&shares, k, 1.0, None);
+        scree.what = "share";
+        Summary {
+            headline: format!(
+                "{opening} {carry} {} of HSIC with the target, {} of the variance",
+                percent(shares.iter().sum::<f64>().min(1.0)),
+                percent(variances.iter().sum::<f64>().min(1.0))
+            ),
+            columns: vec![
+                SummaryColumn::numbers("HSIC", self.hsic().to_vec()),
+                SummaryColumn::shares("share", shares.clone()),
+                SummaryColumn::cumulative("together", &shares),
+                SummaryColumn::numbers("variance", self.explained_variance().to_vec()),
+                SummaryColumn::shares("of variance", variances),
+            ],
+            facts,
+            trust: self.certificate().to_string(),
+            scree: Some(scree),
+            values: values(self).into(),
+        }
+    }
+
+    fn transform_f32(&self, data: &Dataset<f32>) -> Result<Array2<f32>> {
+        self.transform(data)
+    }
+
+    fn transform_f64(&self, data: &Dataset<f64>) -> Result<Array2<f64>> {
+        self.transform(data)
+    }
+
+    fn to_parts(&self) -> Result<Parts> {
+        self.to_parts()
+    }
+
+    fn set_threads(&mut self, threads: Option<usize>) {
+        self.use_threads(threads);
+    }
+
+    fn certificate(&self) -> Option<&Certificate> {
+        Some(self.certificate())
+    }
+}
+
+fn values(model: &KernelSupervisedPcaModel) -> [(&'static str, Value); 10] {
+    let numbers = |values: &[f64]| Value::list(values.iter().copied());
+    [
+        ("n_useful_components", model.n_useful_components().into()),
+        ("kernel", kernel_value(model.kernel())),
+        ("target", target_value(model.target())),
+        ("eigenvalues", numbers(model.eigenvalues())),
+        ("hsic", numbers(model.hsic())),
+        ("hsic_ratio", numbers(&model.hsic_ratio())),
+        ("total_hsic", model.total_hsic().into()),
+        ("explained_variance", numbers(model.explained_variance())),
+        ("explained_variance_ratio", numbers(&model.explained_variance_ratio())),
+        ("certificate", certificate_value(model.certificate())),
+    ]
+}

@@ -1,0 +1,317 @@
+//! A fitted mixture of probabilistic PCAs.
+
+use super::fitted::Model;
+use super::parts::{Parts, Value};
+use super::ppca::EmRecord;
+use super::summary::{Summary, SummaryColumn, number, opening, rows_value};
+use crate::data::{Dataset, Prepared, Standardization, Treatment};
+use crate::error::{Error, Result, Warning};
+use crate::linalg::dense::power_of_two;
+use crate::linalg::{pool, random};
+use crate::missing::{Latent, Part, map_chunks, responsibilities};
+use crate::scalar::Scalar;
+use crate::solve::Plan;
+use ndarray::{Array1, Array2};
+
+/// A fitted mixture: every sample comes from one of several Gaussians with a low-rank covariance
+/// plus noise. See [`PpcaMixture`](crate::PpcaMixture) for how to make one.
+#[derive(Debug)]
+pub struct PpcaMixtureModel {
+    pub(crate) by: Standardization,
+    /// Largest share first.
+    pub(crate) parts: Vec<Part>,
+    pub(crate) n_samples: f64,
+    /// Of the observed training entries, in the units of the data.
+    pub(crate) log_likelihood: f64,
+    pub(crate) em: EmRecord,
+    pub(crate) feature_names: Option<Vec<String>>,
+    pub(crate) missing: Option<Treatment>,
+    pub(crate) warnings: Vec<Warning>,
+    pub(crate) plan: Plan,
+    pub(crate) threads: Option<usize>,
+}
+
+/// What a mixture says of samples.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Memberships {
+    /// The probability of each part given what is observed of each sample (n × parts).
+    pub responsibilities: Array2<f64>,
+    /// Logarithm of the density of what is observed of each sample (n); 0 where nothing is.
+    pub log_likelihood: Array1<f64>,
+}
+
+impl PpcaMixtureModel {
+    /// The number of parts.
+    pub fn n_parts(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// The latent dimension of every part, k.
+    pub fn latent_dimension(&self) -> usize {
+        self.parts.first().map_or(0, Part::k)
+    }
+
+    /// The number of features, d.
+    pub fn n_features(&self) -> usize {
+        self.by.weight.len()
+    }
+
+    /// The share of the samples that each part accounts for.
+    pub fn shares(&self) -> Vec<f64> {
+        self.parts.iter().map(|p| p.share).collect()
+    }
+
+    /// σ² of each part, in the units the model was fitted in.
+    pub fn noise_variances(&self) -> Vec<f64> {
+        let unit = power_of_two(self.by.exponent);
+        self.parts.iter().map(|p| p.noise * unit * unit).collect()
+    }
+
+    /// The mean of each part (parts × d), in the units of the data.
+    pub fn means(&self) -> Array2<f64> {
+        Array2::from_shape_fn((self.n_parts(), self.n_features()), |(c, f)| {
+            self.unstandardize(self.parts[c].mean[f], f)
+        })
+    }
+
+    /// The log-likelihood of the observed training entries, in the units of the data.
+    pub fn training_log_likelihood(&self) -> f64 {
+        self.log_likelihood
+    }
+
+    /// Free parameters: those of every part, and their shares.
+    pub fn n_parameters(&self) -> f64 {
+        let d = self.by.weight.iter().filter(|w| **w > 0.0).count();
+        let k = self.latent_dimension().min(d.saturating_sub(1));
+        let one = (d * k) as f64 - 0.5 * (k as f64) * (k as f64 - 1.0) + 1.0 + d as f64;
+        let parts = self.n_parts() as f64;
+        parts * one + parts - 1.0
+    }
+
+    /// Schwarz' criterion on the training data: `p ln n − 2 ln L`.
+    pub fn bic(&self) -> f64 {
+        self.n_parameters() * self.n_samples.ln() - 2.0 * self.log_likelihood
+    }
+
+    /// Akaike's criterion on the training data: `2p − 2 ln L`.
+    pub fn aic(&self) -> f64 {
+        2.0 * self.n_parameters() - 2.0 * self.log_likelihood
+    }
+
+    /// How the expectation maximisation went.
+    pub fn em(&self) -> &EmRecord {
+        &self.em
+    }
+
+    /// What each sample belongs to and how likely it is, holes or not.
+    pub fn memberships<T: Scalar>(&self, data: &Dataset<T>) -> Result<Memberships> {
+        let (d, count) = (self.n_features(), self.n_parts());
+        if data.n_features() != d {
+            return Err(Error::Shape {
+                what: "the data",
+                found: format!("{} features", data.n_features()),
+                expected: format!("{d}, as in training,"),
+            });
+        }
+        let latents: Vec<Latent> =
+            self.parts.iter().map(|p| Latent { w: p.w.clone(), noise: p.noise }).collect();
+        let by = &self.by;
+        let jacobian: Vec<f64> = (0..d)
+            .map(|f| {
+                let exponent = by.column_exponents.as_ref().map_or(0, |e| e[f]);
+                if by.weight[f] > 0.0 { (by.weight[f] * power_of_two(-exponent)).ln() } else { 0.0 }
+            })
+            .collect();
+        let prepared = Prepared::unweighted(data, by.column_exponents.clone())?;
+        let (mut all, mut likelihoods) = (Vec::new(), Vec::new());
+        pool::run(self.threads, || {
+            map_chunks(
+                &prepared,
+                by,
+                |chunk| {
+                    let mut rows = vec![(self.shares(), 0.0); chunk.rows];
+                    for group in chunk.groups.iter().filter(|g| g.observed > 0) {
+                        let given: Vec<_> = (latents.iter())
+                            .map(|l| l.given(|f| group.has(f)))
+                            .collect::<Result<_>>()?;
+                        let own: f64 = (0..d).filter(|&f| group.has(f)).map(|f| jacobian[f]).sum();
+                        let constant =
+                            own - 0.5 * group.observed as f64 * std::f64::consts::TAU.ln();
+                        for &i in &group.rows {
+                            let found = chunk.row(i);
+                            if let Some(f) = found.iter().position(|x| !x.is_finite()) {
+                                let value = f64::INFINITY.copysign(found[f]);
+                                return Err(data.bad_entry(chunk.first + i, f, value));
+                            }
+                            let (densities, total) = &mut rows[i];
+                            for c in 0..count {
+                                let part = &self.parts[c];
+                                let x: Vec<f64> =
+                                    (0..d)
+                                        .map(|f| {
+                                            if group.has(f) { found[f] - part.mean[f] } else { 0.0 }
+                                        })
+                                        .collect();
+                                let (distance, _) = given[c].distance(&latents[c], &x);
+                                let determinant = given[c].log_determinant.unwrap_or(f64::INFINITY);
+                                densities[c] =
+                                    part.share.ln() + constant - 0.5 * (determinant + distance);
+                            }
+                            *total = responsibilities(densities);
+                        }
+                    }
+                    Ok(rows)
+                },
+                |rows| {
+                    for (shares, total) in rows {
+                        all.extend(shares);
+                        likelihoods.push(total);
+                    }
+                    Ok(())
+                },
+            )
+        })??;
+        Ok(Memberships {
+            responsibilities: Array2::from_shape_vec((likelihoods.len(), count), all)
+                .map_err(|e| Error::Internal(e.to_string()))?,
+            log_likelihood: Array1::from(likelihoods),
+        })
+    }
+
+    /// Draws `n` samples (n × d), and the part that each comes from.
+    pub fn sample(&self, n: usize, seed: u64) -> (Array2<f64>, Vec<usize>) {
+        let mut rng = random::stream(seed, 7);
+        let mut rows = Array2::zeros((n, self.n_features()));
+        let mut from = Vec::with_capacity(n);
+        for mut row in rows.rows_mut() {
+            let mut left = random::uniform(&mut rng);
+            let c = self.parts.iter().position(|p| {
+                left -= p.share;
+                left <= 0.0
+            });
+            let c = c.unwrap_or(self.parts.len() - 1);
+            let part = &self.parts[c];
+            let z: Vec<f64> = (0..part.k()).map(|_| random::normal(&mut rng)).collect();
+            for (f, x) in row.iter_mut().enumerate() {
+                let along: f64 = part.w.row(f).iter().zip(&z).map(|(w, z)| w * z).sum();
+                let noise = part.noise.sqrt() * random::normal(&mut rng);
+                *x = self.unstandardize(part.mean[f] + along + noise, f);
+            }
+            from.push(c);
+        }
+        (rows, from)
+    }
+
+    fn unstandardize(&self, x: f64, f: usize) -> f64 {
+        let by = &self.by;
+        let exponent = by.column_exponents.as_ref().map_or(0, |e| e[f]);
+        let inside = if by.weight[f] > 0.0 { x / by.weight[f] } else { 0.0 };
+        ((inside + by.low[f]) + by.mean[f]) * power_of_two(exponent)
+    }
+
+    fn transform<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<T>> {
+        let holes = self.missing.is_some() || data.missing() != crate::data::Missing::Error;
+        if !holes && let Some((row, column)) = data.first_hole()? {
+            return Err(data.bad_entry(row, column, f64::NAN));
+        }
+        Ok(self.memberships(data)?.responsibilities.mapv(T::from_f64))
+    }
+}
+
+impl Model for PpcaMixtureModel {
+    fn method(&self) -> &'static str {
+        "ppca-mixture"
+    }
+
+    fn n_samples(&self) -> Option<f64> {
+        Some(self.n_samples)
+    }
+
+    fn n_features(&self) -> usize {
+        self.n_features()
+    }
+
+    /// The number of parts: a sample's scores are its responsibilities.
+    fn n_components(&self) -> usize {
+        self.n_parts()
+    }
+
+    fn feature_names(&self) -> Option<&[String]> {
+        self.feature_names.as_deref()
+    }
+
+    fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    fn summary(&self) -> Summary {
+        let parts = self.n_parts();
+        let opening = opening(self.method(), Some(self.n_samples), self.n_features(), parts);
+        let em = &self.em;
+        let end = if em.converged { "arrived" } else { "NOT arrived" };
+        let arrived =
+            format!("{end} after {} iterations, last change {:.1e}", em.iterations, em.change);
+        let mut facts = vec![(
+            "likelihood",
+            format!(
+                "ln L {} with {} free parameters, AIC {}, BIC {}",
+                number(self.log_likelihood),
+                self.n_parameters(),
+                number(self.aic()),
+                number(self.bic())
+            ),
+        )];
+        facts.extend(self.missing.as_ref().map(|m| ("missing", m.to_string())));
+        Summary {
+            headline: format!("{opening} of {} latent dimensions", self.latent_dimension()),
+            columns: vec![
+                SummaryColumn::shares("share", self.shares()),
+                SummaryColumn::numbers("noise variance", self.noise_variances()),
+            ],
+            facts,
+            trust: format!("em             {arrived}"),
+            scree: None,
+            values: [
+                ("shares", Value::list(self.shares())),
+                ("noise_variances", Value::list(self.noise_variances())),
+                ("means", rows_value(self.means().view())),
+                ("latent_dimension", self.latent_dimension().into()),
+                ("log_likelihood", self.log_likelihood.into()),
+                ("n_parameters", self.n_parameters().into()),
+                ("aic", self.aic().into()),
+                ("bic", self.bic().into()),
+                ("em", super::ppca::em_value(&self.em)),
+            ]
+            .into(),
+        }
+    }
+
+    fn transform_f32(&self, data: &Dataset<f32>) -> Result<Array2<f32>> {
+        self.transform(data)
+    }
+
+    fn transform_f64(&self, data: &Dataset<f64>) -> Result<Array2<f64>> {
+        self.transform(data)
+    }
+
+    fn to_parts(&self) -> Result<Parts> {
+        Ok(self.to_parts())
+    }
+
+    fn set_threads(&mut self, threads: Option<usize>) {
+        self.threads = threads;
+    }
+
+    fn missing(&self) -> Option<&Treatment> {
+        self.missing.as_ref()
+    }
+
+    fn as_mixture(&self) -> Option<&PpcaMixtureModel> {
+        Some(self)
+    }
+}

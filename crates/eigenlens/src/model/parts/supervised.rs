@@ -1,0 +1,183 @@
+//! A supervised PCA taken apart and put together.
+
+use super::pca::{components, feature_names, not_negative, standardization};
+use super::{Parts, Value, records, warnings, wrong};
+use crate::data::Standardization;
+use crate::error::Result;
+use crate::model::{LinearMap, SupervisedParts, SupervisedPcaModel, TargetRecord};
+
+const METHOD: &str = "supervised-pca";
+
+const ARRAYS: [&str; 10] = [
+    "components",
+    "values",
+    "hsic",
+    "variances",
+    "mean",
+    "mean_low",
+    "weight",
+    "scale",
+    "column_exponents",
+    "constant_columns",
+];
+
+impl SupervisedPcaModel {
+    /// Everything the model is made of. [`SupervisedPcaModel::from_parts`] gives the same model
+    /// back: its scores agree to the last bit.
+    pub fn to_parts(&self) -> Parts {
+        let all = self.parts();
+        let mut parts = Parts::new(METHOD);
+        parts.put_matrix("components", &all.map.components);
+        parts.put("values", &all.values);
+        parts.put("hsic", &all.hsic);
+        parts.put("variances", &all.variances);
+        put_standardization(&mut parts, &all.map.by);
+        records::put(&mut parts, &all.certificate, &all.convergence, &all.plan);
+        warnings::put(&mut parts, &all.warnings);
+        put_target(&mut parts, &all.target);
+        let names = all.feature_names.as_ref().map(Value::list);
+        parts.description.extend(
+            [
+                ("n_useful_components", all.map.useful.into()),
+                ("total", all.total.into()),
+                ("total_hsic", all.total_hsic.into()),
+                ("n_samples", all.n_samples.into()),
+                ("center", all.center.into()),
+                ("supervision", all.supervision.into()),
+                ("tolerance", all.tolerance.into()),
+                ("feature_names", names.unwrap_or(Value::Null)),
+            ]
+            .map(|(name, value)| (name.to_string(), value)),
+        );
+        parts
+    }
+
+    /// Puts a model together from its parts, which may come from anywhere: everything is checked.
+    pub fn from_parts(parts: &Parts) -> Result<SupervisedPcaModel> {
+        parts.check_version()?;
+        parts.method_of(&[METHOD])?;
+        parts.check_names(&[&ARRAYS[..], &records::ARRAYS[..]].concat())?;
+        let entries = parts.entries();
+        let components = components(parts)?;
+        let (k, d) = components.dim();
+        let useful = entries.count("n_useful_components")?;
+        let values = shares(parts, k, useful)?;
+        let center = entries.flag("center")?;
+        let (total, total_hsic) = (entries.number("total")?, entries.number("total_hsic")?);
+        let n_samples = entries.number("n_samples")?;
+        if n_samples <= 1.0 {
+            return entries.must_be("n_samples", "more than 1");
+        }
+        if total < 0.0 {
+            return entries.must_be("total", "at least 0");
+        }
+        if total_hsic < 0.0 {
+            return entries.must_be("total_hsic", "at least 0");
+        }
+        let supervision = entries.number("supervision")?;
+        if !(0.0..=1.0).contains(&supervision) {
+            return entries.must_be("supervision", "between 0 and 1");
+        }
+        let tolerance = entries.number("tolerance")?;
+        if !(tolerance > 0.0 && tolerance < 1.0) {
+            return entries.must_be("tolerance", "between 0 and 1");
+        }
+        Ok(SupervisedPcaModel::assemble(SupervisedParts {
+            map: LinearMap {
+                by: standardization(parts, d, center)?,
+                components,
+                useful,
+                threads: None,
+            },
+            values,
+            hsic: not_negative(parts, "hsic", k)?,
+            total_hsic,
+            variances: not_negative(parts, "variances", k)?,
+            total,
+            n_samples,
+            center,
+            supervision,
+            target: target(parts)?,
+            feature_names: match entries.get("feature_names")? {
+                Value::Null => None,
+                _ => Some(feature_names(parts, d)?),
+            },
+            certificate: records::certificate(parts, k)?,
+            convergence: records::convergence(parts)?,
+            plan: records::plan(parts)?,
+            tolerance,
+            warnings: warnings::read(parts)?,
+        }))
+    }
+}
+
+fn put_standardization(parts: &mut Parts, by: &Standardization) {
+    parts.put("mean", &by.mean);
+    parts.put("mean_low", &by.low);
+    parts.put("weight", &by.weight);
+    parts.put_whole("constant_columns", by.constant.iter().map(|&f| f as i64));
+    if let Some(scale) = &by.scale {
+        parts.put("scale", scale);
+    }
+    if let Some(exponents) = &by.column_exponents {
+        parts.put_whole("column_exponents", exponents.iter().map(|&e| i64::from(e)));
+    }
+    let exponent = Value::Integer(i64::from(by.exponent));
+    parts.description.insert("exponent".into(), exponent);
+}
+
+/// Descending values, as many above 0 as components are useful.
+pub(super) fn shares(parts: &Parts, k: usize, useful: usize) -> Result<Vec<f64>> {
+    let values = not_negative(parts, "values", k)?;
+    if let Some(at) = values.windows(2).position(|pair| pair[0] < pair[1]) {
+        return wrong("values", format!("rises after position {at}, but it must descend"));
+    }
+    let carrying = values.iter().filter(|v| **v > 0.0).count();
+    if carrying != useful {
+        let reason = format!("is {useful}, but {carrying} values are above 0");
+        return wrong("n_useful_components", reason);
+    }
+    Ok(values)
+}
+
+pub(super) fn put_target(parts: &mut Parts, of: &TargetRecord) {
+    let classes = of.classes.as_ref().map(Value::list);
+    let target = Value::map([
+        ("kernel", Value::from(&of.kernel)),
+        ("gamma", of.gamma.into()),
+        ("classes", classes.unwrap_or(Value::Null)),
+        ("rank", of.rank.into()),
+        ("factor_width", of.factor_width.into()),
+        ("trace_error", of.trace_error.into()),
+        ("labelled", of.labelled.into()),
+    ]);
+    parts.description.insert("target".into(), target);
+}
+
+pub(super) fn target(parts: &Parts) -> Result<TargetRecord> {
+    let entries = parts.entries().map("target")?;
+    let kernel = entries.text("kernel")?;
+    if !["delta", "linear", "gaussian", "given"].contains(&kernel) {
+        return entries.must_be("kernel", "delta, linear, gaussian or given");
+    }
+    let gamma = entries.optional_number("gamma")?;
+    if gamma.is_some_and(|g| g <= 0.0) {
+        return entries.must_be("gamma", "above 0");
+    }
+    let trace_error = entries.number("trace_error")?;
+    if !(0.0..=1.0).contains(&trace_error) {
+        return entries.must_be("trace_error", "between 0 and 1");
+    }
+    Ok(TargetRecord {
+        kernel: kernel.into(),
+        gamma,
+        classes: match entries.get("classes")? {
+            Value::Null => None,
+            _ => Some(entries.texts("classes")?),
+        },
+        rank: entries.count("rank")?,
+        factor_width: entries.count("factor_width")?,
+        trace_error,
+        labelled: entries.count("labelled")?,
+    })
+}

@@ -1,0 +1,223 @@
+//! What the model says of samples, with or without holes.
+
+use super::PpcaModel;
+use crate::data::{Dataset, Prepared};
+use crate::error::{Error, Result};
+use crate::linalg::dense::power_of_two;
+use crate::linalg::pool;
+use crate::missing::{Chunk, Group, map_chunks};
+use crate::scalar::Scalar;
+use ndarray::{Array1, Array2, ArrayView2};
+use statrs::distribution::{ChiSquared, ContinuousCDF};
+
+/// The latent scores of samples given what is observed: normal, with these means and covariances.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Posterior {
+    /// `E[z|x]` (n × k); 0, the prior's, where nothing is observed.
+    pub means: Array2<f64>,
+    /// Observed entries of each sample (n).
+    pub observed: Vec<usize>,
+    /// Which of the covariances belongs to each sample.
+    which: Vec<usize>,
+    covariances: Vec<Array2<f64>>,
+}
+
+impl Posterior {
+    /// `cov[z|x]` of one sample (k × k); I, the prior's, where nothing is observed.
+    pub fn covariance(&self, sample: usize) -> Option<ArrayView2<'_, f64>> {
+        Some(self.covariances.get(*self.which.get(sample)?)?.view())
+    }
+
+    /// The standard deviation of every score (n × k).
+    pub fn standard_deviations(&self) -> Array2<f64> {
+        Array2::from_shape_fn(self.means.dim(), |(i, j)| {
+            self.covariances[self.which[i]][[j, j]].max(0.0).sqrt()
+        })
+    }
+
+    /// Samples with nothing observed.
+    pub fn empty_samples(&self) -> Vec<usize> {
+        (0..self.observed.len()).filter(|&i| self.observed[i] == 0).collect()
+    }
+}
+
+/// The log-likelihood of samples under the model, holes integrated out.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SampleLikelihood {
+    /// Logarithm of the density of what is observed of each sample (n); 0 where nothing is.
+    pub samples: Array1<f64>,
+    /// Observed entries of each sample (n).
+    pub observed: Vec<usize>,
+    /// Their sum, times the weights where the data have some.
+    pub total: f64,
+    /// Free parameters of the model.
+    pub n_parameters: f64,
+    /// `2p − 2 ln L`.
+    pub aic: f64,
+    /// `p ln n − 2 ln L`, with the samples of these data.
+    pub bic: f64,
+}
+
+/// How unusual samples are.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Anomalies {
+    /// Squared Mahalanobis distance of what is observed from the mean (n).
+    pub distances: Array1<f64>,
+    /// Its degrees of freedom: observed entries (n).
+    pub degrees: Vec<usize>,
+    /// The chance of a distance as large under the model (n): the upper tail of χ².
+    pub p_values: Array1<f64>,
+}
+
+/// What a sample's observed entries say.
+struct Row {
+    distance: f64,
+    log_density: f64,
+    observed: usize,
+}
+
+impl PpcaModel {
+    /// Posterior mean and covariance of every sample's latent scores, holes or not.
+    pub fn posterior<T: Scalar>(&self, data: &Dataset<T>) -> Result<Posterior> {
+        let latent = self.latent();
+        let k = self.n_components();
+        let (mut means, mut observed) = (Vec::new(), Vec::new());
+        let (mut which, mut covariances) = (Vec::new(), Vec::new());
+        self.chunks(
+            data,
+            |chunk| {
+                let mut rows = vec![(0, 0, Vec::new()); chunk.rows];
+                let mut spreads = Vec::with_capacity(chunk.groups.len());
+                for (g, group) in chunk.groups.iter().enumerate() {
+                    let given = latent.given(|f| group.has(f))?;
+                    for &i in &group.rows {
+                        rows[i] = (g, group.observed, given.mean(&latent, chunk.row(i)));
+                    }
+                    spreads.push(given.full_covariance());
+                }
+                Ok((rows, spreads))
+            },
+            |(rows, spreads)| {
+                for (g, count, mean) in rows {
+                    which.push(covariances.len() + g);
+                    observed.push(count);
+                    means.extend(mean);
+                }
+                covariances.extend(spreads);
+                Ok(())
+            },
+        )?;
+        let means = Array2::from_shape_vec((observed.len(), k), means)
+            .map_err(|e| Error::Internal(e.to_string()))?;
+        Ok(Posterior { means, observed, which, covariances })
+    }
+
+    /// The log-likelihood of samples, holes or not, in O(dk) each beyond one k × k system for every
+    /// pattern of holes. Not defined where the model has no volume.
+    pub fn log_likelihood<T: Scalar>(&self, data: &Dataset<T>) -> Result<SampleLikelihood> {
+        let rows = self.densities(data)?;
+        let samples: Array1<f64> = rows.iter().map(|r| r.log_density).collect();
+        let counts = data.weights().map(|w| w.counts()).transpose()?;
+        let weight = |i: usize| counts.as_ref().and_then(|c| c.get(i)).copied().unwrap_or(1.0);
+        let total = samples.iter().enumerate().map(|(i, l)| weight(i) * l).sum::<f64>();
+        let n: f64 = (0..rows.len()).filter(|&i| rows[i].observed > 0).map(weight).sum();
+        let p = self.n_parameters();
+        Ok(SampleLikelihood {
+            samples,
+            observed: rows.iter().map(|r| r.observed).collect(),
+            total,
+            n_parameters: p,
+            aic: 2.0 * p - 2.0 * total,
+            bic: p * n.max(1.0).ln() - 2.0 * total,
+        })
+    }
+
+    /// How far samples lie from the mean, and how unlikely that is under the model.
+    pub fn anomalies<T: Scalar>(&self, data: &Dataset<T>) -> Result<Anomalies> {
+        let rows = self.densities(data)?;
+        let p_value = |row: &Row| match ChiSquared::new(row.observed as f64) {
+            Ok(chi) if row.observed > 0 => chi.sf(row.distance),
+            _ => 1.0,
+        };
+        Ok(Anomalies {
+            p_values: rows.iter().map(p_value).collect(),
+            distances: rows.iter().map(|r| r.distance).collect(),
+            degrees: rows.iter().map(|r| r.observed).collect(),
+        })
+    }
+
+    fn densities<T: Scalar>(&self, data: &Dataset<T>) -> Result<Vec<Row>> {
+        let latent = self.density()?;
+        let by = &self.map().by;
+        // ln |dx/dx_standardised|⁻¹ of each feature: densities are in the units of the data.
+        let jacobian: Vec<f64> = (0..by.weight.len())
+            .map(|f| {
+                let exponent = by.column_exponents.as_ref().map_or(0, |e| e[f]);
+                if by.weight[f] > 0.0 { (by.weight[f] * power_of_two(-exponent)).ln() } else { 0.0 }
+            })
+            .collect();
+        let constant = |group: &Group| -> f64 {
+            let own: f64 = (0..jacobian.len()).filter(|&f| group.has(f)).map(|f| jacobian[f]).sum();
+            own - 0.5 * group.observed as f64 * std::f64::consts::TAU.ln()
+        };
+        let mut all = Vec::new();
+        self.chunks(
+            data,
+            |chunk| {
+                let mut rows: Vec<Row> = Vec::new();
+                rows.resize_with(chunk.rows, || Row {
+                    distance: 0.0,
+                    log_density: 0.0,
+                    observed: 0,
+                });
+                for group in chunk.groups.iter().filter(|g| g.observed > 0) {
+                    let given = latent.given(|f| group.has(f))?;
+                    let determinant = given.log_determinant.unwrap_or(f64::INFINITY);
+                    let constant = constant(group) - 0.5 * determinant;
+                    for &i in &group.rows {
+                        let (distance, _) = given.distance(&latent, chunk.row(i));
+                        let log_density = constant - 0.5 * distance;
+                        rows[i] = Row { distance, log_density, observed: group.observed };
+                    }
+                }
+                Ok(rows)
+            },
+            |rows| {
+                all.extend(rows);
+                Ok(())
+            },
+        )?;
+        Ok(all)
+    }
+
+    /// Visits the rows, standardised, in chunks and in order.
+    pub(super) fn chunks<T: Scalar, R: Send>(
+        &self,
+        data: &Dataset<T>,
+        each: impl Fn(&Chunk) -> Result<R> + Sync,
+        take: impl FnMut(R) -> Result<()> + Send,
+    ) -> Result<usize> {
+        let map = self.map();
+        map.check_features(data)?;
+        let prepared = Prepared::unweighted(data, map.by.column_exponents.clone())?;
+        pool::run(map.threads, || {
+            let checked = |chunk: &Chunk| {
+                // Holes are expected, infinite entries are not.
+                let bad = (0..chunk.rows)
+                    .find_map(|i| Some((i, chunk.row(i).iter().position(|x| !x.is_finite())?)));
+                match bad {
+                    Some((i, f)) => Err(data.bad_entry(
+                        chunk.first + i,
+                        f,
+                        f64::INFINITY.copysign(chunk.row(i)[f]),
+                    )),
+                    None => each(chunk),
+                }
+            };
+            map_chunks(&prepared, &map.by, checked, take)
+        })?
+    }
+}

@@ -1,0 +1,158 @@
+//! A probabilistic PCA as every surface sees it.
+
+use super::{EmRecord, PpcaModel};
+use crate::data::{Dataset, Treatment};
+use crate::error::{Error, Result, Warning};
+use crate::model::fitted::{Linear, Model};
+use crate::model::parts::{Parts, Value};
+use crate::model::summary::{Summary, SummaryColumn, number};
+use crate::model::{PcaModel, Verification};
+use crate::solve::{Certificate, Plan};
+use ndarray::Array2;
+
+impl Model for PpcaModel {
+    fn method(&self) -> &'static str {
+        self.method()
+    }
+
+    fn n_samples(&self) -> Option<f64> {
+        Some(self.n_samples())
+    }
+
+    fn n_features(&self) -> usize {
+        self.n_features()
+    }
+
+    fn n_components(&self) -> usize {
+        self.n_components()
+    }
+
+    fn feature_names(&self) -> Option<&[String]> {
+        self.feature_names()
+    }
+
+    fn warnings(&self) -> &[Warning] {
+        self.warnings()
+    }
+
+    fn plan(&self) -> &Plan {
+        self.plan()
+    }
+
+    fn summary(&self) -> Summary {
+        let mut summary = self.body.summary();
+        let variances = self.explained_variance();
+        if let Some(first) = summary.columns.first_mut() {
+            *first = SummaryColumn::numbers("variance", variances.clone());
+        }
+        if let Some(relevance) = self.relevance() {
+            let at = summary.columns.len() - 1;
+            summary.columns.insert(at, SummaryColumn::numbers("α", relevance.to_vec()));
+        }
+        summary.facts.retain(|(name, _)| *name != "noise");
+        summary.facts.insert(1, ("noise", format!("variance {}", number(self.noise_variance()))));
+        let likelihood = match (self.log_likelihood, self.aic(), self.bic()) {
+            (Some(l), Ok(aic), Ok(bic)) => format!(
+                "ln L {} with {} free parameters, AIC {}, BIC {}",
+                number(l),
+                self.n_parameters(),
+                number(aic),
+                number(bic)
+            ),
+            _ => "not defined: the components carry all of the variance".into(),
+        };
+        summary.facts.push(("likelihood", likelihood));
+        summary.facts.extend(self.em().map(|em| ("em", in_words(em))));
+        summary.values.extend([
+            ("explained_variance", Value::list(variances)),
+            ("noise_variance", self.noise_variance().into()),
+            ("log_likelihood", self.log_likelihood.into()),
+            ("n_parameters", self.n_parameters().into()),
+            ("aic", self.aic().ok().into()),
+            ("bic", self.bic().ok().into()),
+            ("relevance", self.relevance().map(|r| Value::list(r.iter().copied())).into()),
+            ("em", self.em().map_or(Value::Null, em_value)),
+        ]);
+        summary
+    }
+
+    fn transform_f32(&self, data: &Dataset<f32>) -> Result<Array2<f32>> {
+        self.transform(data)
+    }
+
+    fn transform_f64(&self, data: &Dataset<f64>) -> Result<Array2<f64>> {
+        self.transform(data)
+    }
+
+    fn to_parts(&self) -> Result<Parts> {
+        Ok(self.to_parts())
+    }
+
+    fn set_threads(&mut self, threads: Option<usize>) {
+        self.use_threads(threads);
+    }
+
+    fn reconstruct_f32(&self, data: &Dataset<f32>) -> Result<Array2<f32>> {
+        self.reconstruct(data)
+    }
+
+    fn reconstruct_f64(&self, data: &Dataset<f64>) -> Result<Array2<f64>> {
+        self.reconstruct(data)
+    }
+
+    fn verify_f32(&self, data: &Dataset<f32>) -> Result<Verification> {
+        self.closed_form()?.verify(data)
+    }
+
+    fn verify_f64(&self, data: &Dataset<f64>) -> Result<Verification> {
+        self.closed_form()?.verify(data)
+    }
+
+    fn certificate(&self) -> Option<&Certificate> {
+        Some(self.certificate())
+    }
+
+    fn linear(&self) -> Option<Linear<'_>> {
+        self.body.linear()
+    }
+
+    fn missing(&self) -> Option<&Treatment> {
+        self.missing()
+    }
+
+    fn as_ppca(&self) -> Option<&PpcaModel> {
+        Some(self)
+    }
+
+    fn as_pca(&self) -> Option<&PcaModel> {
+        Some(&self.body)
+    }
+}
+
+impl PpcaModel {
+    /// The PCA behind the closed form: what can be checked from the covariance alone.
+    fn closed_form(&self) -> Result<&PcaModel> {
+        match self.em {
+            None => Ok(&self.body),
+            Some(_) => Err(Error::NotDefined {
+                what: "a check against data",
+                why: "the model was iterated; its certificate measures the fixed point".into(),
+            }),
+        }
+    }
+}
+
+fn in_words(em: &EmRecord) -> String {
+    let end = if em.converged { "arrived" } else { "NOT arrived" };
+    format!("{end} after {} iterations, last change {:.1e}", em.iterations, em.change)
+}
+
+/// How an iteration went, for programs.
+pub(crate) fn em_value(em: &EmRecord) -> Value {
+    Value::map([
+        ("iterations", Value::from(em.iterations)),
+        ("change", em.change.into()),
+        ("converged", em.converged.into()),
+        ("log_likelihood", Value::list(em.trace.iter().copied())),
+    ])
+}

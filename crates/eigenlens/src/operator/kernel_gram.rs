@@ -1,0 +1,309 @@
+//! The kernel matrix as an operator: stored, or recomputed tile by tile at every application.
+
+use super::Operator;
+use crate::error::Result;
+use crate::kernel::{Arithmetic, Points, ResolvedKernel, Scratch, TILE, tile};
+use crate::linalg::aligned::Aligned;
+use crate::linalg::simd::{GROUP, WIDTH, fetch_line, symmetric_tile, vectorized};
+use crate::scalar::Scalar;
+use ndarray::{Array2, ArrayView2, Axis};
+use rayon::prelude::*;
+
+/// `K` of some points, or `H K H` with `H = I − 11ᵀ/n`. Only tiles on and below the diagonal are
+/// computed or kept; each serves both halves.
+pub(crate) struct KernelGram<'a> {
+    kernel: &'a ResolvedKernel,
+    points: &'a Points,
+    tiles: Option<Tiles>,
+    center: bool,
+}
+
+/// Tiles on and below the diagonal, row by row of tiles, groups of rows interleaved.
+enum Tiles {
+    F32(Aligned<f32>),
+    F64(Aligned<f64>),
+}
+
+/// Partial sums that are held apart and added in order, so that the bits do not depend on threads.
+const PARTS: usize = 16;
+
+const SIZE: usize = TILE * TILE;
+
+impl<'a> KernelGram<'a> {
+    /// Tiles are recomputed whenever the operator is applied.
+    pub fn recomputed(kernel: &'a ResolvedKernel, points: &'a Points) -> Self {
+        KernelGram { kernel, points, tiles: None, center: false }
+    }
+
+    /// Tiles are computed once and kept: in f32 where the points are.
+    pub fn stored(kernel: &'a ResolvedKernel, points: &'a Points) -> Self {
+        let mut gram = Self::recomputed(kernel, points);
+        gram.tiles = Some(match points.arithmetic() {
+            Some(Arithmetic::F32) => Tiles::F32(gram.all_tiles::<f32>()),
+            _ => Tiles::F64(gram.all_tiles::<f64>()),
+        });
+        gram
+    }
+
+    /// The same with rows and columns centred.
+    pub fn centered(mut self) -> Self {
+        self.center = true;
+        self
+    }
+
+    /// Bytes of the stored tiles of n points.
+    pub fn stored_memory(n: usize, arithmetic: Arithmetic) -> u64 {
+        let panels = n.div_ceil(TILE) as u64;
+        let element = if arithmetic == Arithmetic::F32 { 4 } else { 8 };
+        (panels * (panels + 1) / 2).saturating_mul(SIZE as u64 * element)
+    }
+
+    /// Bytes one application to b vectors allocates.
+    pub fn apply_memory(n: usize, b: usize) -> u64 {
+        (n.next_multiple_of(TILE) as u64 * 8)
+            .saturating_mul(((PARTS + 2) * b.next_multiple_of(WIDTH)) as u64 + b as u64)
+    }
+
+    fn all_tiles<S: tile::TileValue>(&self) -> Aligned<S> {
+        let panels = self.points.n_panels();
+        let mut tiles = Aligned::<S>::zeros(panels * (panels + 1) / 2 * SIZE);
+        let places: Vec<(usize, usize)> =
+            (0..panels).flat_map(|i| (0..=i).map(move |j| (i, j))).collect();
+        tiles.par_chunks_mut(SIZE).zip(&places).for_each_init(
+            Scratch::default,
+            |scratch, (out, &(i, j))| {
+                let (a, b) = (self.points.panel(i), self.points.panel(j));
+                let values = tile::values::<S>(self.kernel, &a, &b, scratch);
+                interleave(values, a.rows, b.rows, out);
+            },
+        );
+        tiles
+    }
+
+    /// `K X` for padded blocks of [`WIDTH`] columns.
+    fn product(&self, x: &[Aligned<f64>]) -> Vec<Aligned<f64>> {
+        let panels = self.points.n_panels();
+        let length = panels * TILE * WIDTH;
+        let parts: Vec<Vec<Aligned<f64>>> = (0..PARTS.min(panels))
+            .into_par_iter()
+            .map(|part| {
+                let mut y: Vec<_> = x.iter().map(|_| Aligned::zeros(length)).collect();
+                let mut scratch = Scratch::default();
+                let mut room = Aligned::<f64>::zeros(SIZE);
+                for i in (0..panels).filter(|&i| part_of(i, panels) == part) {
+                    for j in 0..=i {
+                        self.one_tile((i, j), &mut scratch, &mut room, x, &mut y);
+                    }
+                }
+                y
+            })
+            .collect();
+        let mut parts = parts.into_iter();
+        let mut total = parts.next().unwrap_or_default();
+        for part in parts {
+            for (total, part) in total.iter_mut().zip(&part) {
+                total.par_chunks_mut(1 << 14).zip(part.par_chunks(1 << 14)).for_each(
+                    |(total, part)| total.iter_mut().zip(part).for_each(|(t, p)| *t += p),
+                );
+            }
+        }
+        total
+    }
+
+    fn one_tile(
+        &self,
+        (i, j): (usize, usize),
+        scratch: &mut Scratch,
+        room: &mut [f64],
+        x: &[Aligned<f64>],
+        y: &mut [Aligned<f64>],
+    ) {
+        let at = i * (i + 1) / 2 + j;
+        match &self.tiles {
+            Some(Tiles::F64(tiles)) => {
+                add_tile(&tiles[at * SIZE..(at + 1) * SIZE], (i, j), x, y);
+            }
+            Some(Tiles::F32(tiles)) => {
+                // A group at a time: widened, it stays in the first-level cache.
+                let tile = &tiles[at * SIZE..(at + 1) * SIZE];
+                for (group, narrow) in tile.chunks_exact(GROUP * TILE).enumerate() {
+                    let wide = &mut room[..GROUP * TILE];
+                    widen(narrow, tiles.get(at * SIZE + (group + 3) * GROUP * TILE..), wide);
+                    add_rows(wide, group * GROUP, (i, j), x, y);
+                }
+            }
+            None => {
+                let (a, b) = (self.points.panel(i), self.points.panel(j));
+                if self.points.arithmetic() == Some(Arithmetic::F32) {
+                    let values = tile::values::<f32>(self.kernel, &a, &b, scratch);
+                    interleave(values, a.rows, b.rows, room);
+                } else {
+                    let values = tile::values::<f64>(self.kernel, &a, &b, scratch);
+                    interleave(values, a.rows, b.rows, room);
+                }
+                add_tile(room, (i, j), x, y);
+            }
+        }
+    }
+
+    /// `k(x, x)` of every point.
+    pub fn diagonal(&self) -> Vec<f64> {
+        let panels: Vec<Vec<f64>> = (0..self.points.n_panels())
+            .into_par_iter()
+            .map(|i| tile::diagonal(self.kernel, &self.points.panel(i)))
+            .collect();
+        panels.concat()
+    }
+}
+
+/// Which partial sum a row of tiles belongs to: there and back, so that all have as many tiles.
+fn part_of(row: usize, panels: usize) -> usize {
+    let parts = PARTS.min(panels);
+    let (round, place) = (row / parts, row % parts);
+    if round.is_multiple_of(2) { place } else { parts - 1 - place }
+}
+
+/// Rearranges a tile so that [`GROUP`] rows are one stream; zeros past its rows and columns.
+fn interleave<S: Scalar, O: Scalar>(tile: &[S], rows: usize, columns: usize, out: &mut [O]) {
+    if rows == TILE && columns == TILE {
+        for (tile, out) in tile.chunks_exact(GROUP * TILE).zip(out.chunks_exact_mut(GROUP * TILE)) {
+            let (lines, _) = tile.as_chunks::<TILE>();
+            for (j, out) in out.as_chunks_mut::<GROUP>().0.iter_mut().enumerate() {
+                for (r, out) in out.iter_mut().enumerate() {
+                    *out = O::from_f64(lines[r][j].to_f64());
+                }
+            }
+        }
+        return;
+    }
+    out.fill(O::default());
+    for i in 0..rows {
+        let group = &mut out[i / GROUP * GROUP * TILE..];
+        for j in 0..columns {
+            group[j * GROUP + i % GROUP] = O::from_f64(tile[i * TILE + j].to_f64());
+        }
+    }
+}
+
+/// Widens a group, and fetches what comes later.
+fn widen(narrow: &[f32], later: Option<&[f32]>, wide: &mut [f64]) {
+    let later = later.unwrap_or_default();
+    vectorized(
+        #[inline(always)]
+        || {
+            for (at, (wide, narrow)) in
+                wide.as_chunks_mut::<16>().0.iter_mut().zip(narrow.as_chunks::<16>().0).enumerate()
+            {
+                if let Some(line) = later.get(at * 16) {
+                    fetch_line(line);
+                }
+                for (to, from) in wide.iter_mut().zip(narrow) {
+                    *to = f64::from(*from);
+                }
+            }
+        },
+    );
+}
+
+fn add_tile(tile: &[f64], at: (usize, usize), x: &[Aligned<f64>], y: &mut [Aligned<f64>]) {
+    add_rows(tile, 0, at, x, y);
+}
+
+/// Adds the products of some rows of the tile (i, j), from `first` on.
+fn add_rows(
+    rows: &[f64],
+    first: usize,
+    (i, j): (usize, usize),
+    x: &[Aligned<f64>],
+    y: &mut [Aligned<f64>],
+) {
+    const LINES: usize = TILE * WIDTH;
+    let (from, skip) = (i * LINES, first * WIDTH);
+    for (x, y) in x.iter().zip(y) {
+        let (x_rows, x_columns) = (&x[from + skip..from + LINES], &x[j * LINES..(j + 1) * LINES]);
+        if i == j {
+            symmetric_tile(rows, TILE, x_rows, x_columns, &mut y[from + skip..from + LINES], None);
+        } else {
+            let (before, after) = y.split_at_mut(from);
+            let y_columns = &mut before[j * LINES..(j + 1) * LINES];
+            symmetric_tile(rows, TILE, x_rows, x_columns, &mut after[skip..LINES], Some(y_columns));
+        }
+    }
+}
+
+impl Operator for KernelGram<'_> {
+    fn dim(&self) -> usize {
+        self.points.len()
+    }
+
+    fn apply(&self, v: ArrayView2<f64>, out: &mut Array2<f64>) -> Result<()> {
+        let (n, b) = v.dim();
+        let means =
+            if self.center { v.mean_axis(Axis(0)).unwrap_or_default() } else { Default::default() };
+        let padded = self.points.n_panels() * TILE;
+        let x: Vec<Aligned<f64>> = (0..b)
+            .step_by(WIDTH)
+            .map(|first| {
+                let mut block = Aligned::<f64>::zeros(padded * WIDTH);
+                let width = WIDTH.min(b - first);
+                for (to, row) in block.chunks_exact_mut(WIDTH).zip(v.rows()) {
+                    for c in 0..width {
+                        to[c] = row[first + c] - if self.center { means[first + c] } else { 0.0 };
+                    }
+                }
+                block
+            })
+            .collect();
+        let y = self.product(&x);
+        for (c, mut column) in out.columns_mut().into_iter().enumerate() {
+            let from = &y[c / WIDTH];
+            for i in 0..n {
+                column[i] = from[i * WIDTH + c % WIDTH];
+            }
+        }
+        if self.center {
+            let means = out.mean_axis(Axis(0)).unwrap_or_default();
+            *out -= &means;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Dataset;
+    use crate::kernel::{Gathering, center_kernel};
+    use crate::linalg::random;
+
+    #[test]
+    fn stored_and_recomputed_are_the_matrix() {
+        let kernel = ResolvedKernel::Rbf { gamma: 0.1 };
+        for n in [2, 7, 128, 300] {
+            let x = random::normal_matrix(&mut random::stream(1, n as u64), n, 5);
+            let data = Dataset::from(&x);
+            let matrix = kernel.matrix(&data, &data).unwrap();
+            let (centered, _, _) = center_kernel(matrix.view());
+            let points = Gathering::new(&kernel, &data).unwrap().gather().unwrap();
+            let narrow = x.mapv(|v| v as f32);
+            let narrow =
+                Gathering::new(&kernel, &Dataset::from(&narrow)).unwrap().gather().unwrap();
+            for b in [1, 8, 11] {
+                let v = random::normal_matrix(&mut random::stream(2, n as u64), n, b);
+                let check = |gram: KernelGram, matrix: &Array2<f64>, within: f64| {
+                    let mut product = Array2::zeros((n, b));
+                    gram.apply(v.view(), &mut product).unwrap();
+                    let off =
+                        (&product - &matrix.dot(&v)).iter().fold(0.0f64, |m, d| m.max(d.abs()));
+                    assert!(off < within * n as f64, "{n} {b}: {off:e}");
+                };
+                check(KernelGram::recomputed(&kernel, &points), &matrix, 1e-14);
+                check(KernelGram::stored(&kernel, &points), &matrix, 1e-14);
+                check(KernelGram::stored(&kernel, &points).centered(), &centered, 1e-14);
+                check(KernelGram::stored(&kernel, &narrow), &matrix, 1e-6);
+                check(KernelGram::recomputed(&kernel, &narrow).centered(), &centered, 1e-6);
+            }
+            assert_eq!(KernelGram::recomputed(&kernel, &points).diagonal(), vec![1.0; n]);
+        }
+    }
+}
