@@ -73,6 +73,17 @@ impl<'s, 'd: 's> Typed for Data<'s, 'd> {
 
 typed!(Made, T => Result<Array2<T>>);
 
+/// A data set on loan, of either element type.
+#[doc(hidden)]
+pub enum Either<'s, 'd> {
+    Single(&'s Dataset<'d, f32>),
+    Double(&'s Dataset<'d, f64>),
+}
+
+impl Typed for Either<'_, '_> {
+    type Of<T: Scalar> = Self;
+}
+
 /// Where the entries are.
 #[derive(Clone)]
 pub(crate) enum Source<'a, T: Scalar> {
@@ -82,6 +93,11 @@ pub(crate) enum Source<'a, T: Scalar> {
 }
 
 impl<'a, T: Scalar> Dataset<'a, T> {
+    /// The data with their element type told.
+    pub(crate) fn either(&self) -> Either<'_, 'a> {
+        T::choose::<Data, Either>(self, Either::Single, Either::Double)
+    }
+
     /// A matrix in memory (n × d), of any layout; it is read where it is.
     pub fn dense(rows: ArrayView2<'a, T>) -> Self {
         Self::from_source(Source::Dense(rows))

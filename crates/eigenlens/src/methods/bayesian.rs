@@ -5,9 +5,9 @@ use super::fit::Fit;
 use super::ppca::{iterated, refuse_holes};
 use crate::data::{Dataset, Missing};
 use crate::error::{Error, Result};
-use crate::missing::Progress;
+use crate::missing::{Observer, Progress};
 use crate::model::PpcaModel;
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, compiled_here};
 use crate::solve::Plan;
 use crate::wishes::{NComponents, Options};
 use ndarray::Array2;
@@ -17,8 +17,8 @@ use std::ops::ControlFlow;
 /// bound where a direction is not needed and switches it off. The number of components asked for is
 /// the most there may be; as many are kept as the data support.
 ///
-/// The posterior of W is kept as mean and covariance, and a lower bound of the evidence rises with
-/// every step. Holes ([`Missing::Em`]) are integrated out.
+/// It begins where the likelihood is largest without a prior. The posterior of W is kept as mean and
+/// covariance, and from there a lower bound of the evidence rises with every step. Holes ([`Missing::Em`]) are integrated out.
 ///
 /// ```
 /// use eigenlens::{BayesianPca, Dataset};
@@ -84,6 +84,14 @@ impl BayesianPca {
         &self,
         data: &Dataset<T>,
         observer: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
+    ) -> Result<PpcaModel> {
+        compiled_here!(BayesianPca, self.fit_typed(data, observer: &mut Observer) -> Result<PpcaModel>)
+    }
+
+    fn fit_typed<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        observer: &mut Observer,
     ) -> Result<PpcaModel> {
         if !matches!(self.fit.n_components, NComponents::Fixed(_) | NComponents::All) {
             return Err(Error::Unsupported {

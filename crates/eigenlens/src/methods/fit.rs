@@ -3,15 +3,15 @@
 
 use super::em::EmWish;
 use crate::data::{
-    Columns, Data, Dataset, Missing, Moments, Pass, Prepared, Scores, Standardization,
-    Standardized, Tails,
+    Columns, Dataset, Missing, Moments, Pass, Prepared, Scores, Standardization, Standardized,
+    Tails,
 };
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::{gemm, pool, random};
 use crate::model::{LinearMap, PcaModel, PcaParts, factors};
 use crate::operator::FeatureGram;
-use crate::scalar::{Scalar, typed};
+use crate::scalar::{Scalar, compiled_here, typed};
 use crate::select::{self, Outcome, Sample, Spectrum};
 use crate::solve::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};
 use crate::solve::finish;
@@ -62,21 +62,7 @@ impl Fit {
         data: &Dataset<T>,
         want_scores: bool,
     ) -> Result<(PcaModel, Array2<T>)> {
-        T::choose::<Data, WithScores>(
-            data,
-            |data| self.run_single(data, want_scores),
-            |data| self.run_double(data, want_scores),
-        )
-    }
-
-    #[inline(never)]
-    fn run_single(&self, data: &Dataset<f32>, scores: bool) -> Result<(PcaModel, Array2<f32>)> {
-        self.run_typed(data, scores)
-    }
-
-    #[inline(never)]
-    fn run_double(&self, data: &Dataset<f64>, scores: bool) -> Result<(PcaModel, Array2<f64>)> {
-        self.run_typed(data, scores)
+        compiled_here!(Fit, self.run_typed(data, want_scores: bool) -> WithScores of T)
     }
 
     fn run_typed<T: Scalar>(

@@ -9,7 +9,7 @@ use crate::linalg::{pool, random};
 use crate::model::{
     DistanceMap, Distances, EmbeddingMap, EmbeddingModel, EmbeddingParts, pick_columns,
 };
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, compiled_here};
 use crate::solve::Plan;
 use crate::wishes::{NComponents, Options};
 use ndarray::{Array2, Axis};
@@ -90,6 +90,10 @@ impl Isomap {
 
     /// Fits the model.
     pub fn fit<T: Scalar>(&self, data: &Dataset<T>) -> Result<EmbeddingModel> {
+        compiled_here!(Isomap, self.fit_typed(data) -> Result<EmbeddingModel>)
+    }
+
+    fn fit_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<EmbeddingModel> {
         let n = spectral::check(data, &self.options)?;
         let (k, plan) = self.checked(n, data.n_features())?;
         pool::run(self.options.threads, || self.run(data, n, k, plan))?

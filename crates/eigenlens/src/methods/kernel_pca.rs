@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::kernel::{Kernel, ResolvedKernel};
 use crate::linalg::pool;
 use crate::model::KernelPcaModel;
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, compiled_here};
 use crate::solve::{Plan, Route};
 use crate::wishes::{NComponents, Options, Rule};
 use ndarray::Array2;
@@ -134,6 +134,10 @@ impl KernelPca {
 
     /// Fits the model.
     pub fn fit<T: Scalar>(&self, data: &Dataset<T>) -> Result<KernelPcaModel> {
+        compiled_here!(KernelPca, self.fit_typed(data) -> Result<KernelPcaModel>)
+    }
+
+    fn fit_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<KernelPcaModel> {
         let plan = self.plan(data)?;
         pool::run(self.options.threads, || {
             let kernel = self.kernel.resolve(data, self.options.seed)?;

@@ -1,6 +1,6 @@
 //! Kernel supervised PCA: supervised PCA in the feature space of a kernel.
 
-use crate::data::{Data, Dataset, Target, unit_rows};
+use crate::data::{Dataset, Target, unit_rows};
 use crate::dependence::{LabelKernel, Labels};
 use crate::error::{Error, Result, Warning};
 use crate::kernel::{Arithmetic, Gathering, Kernel, Points, Projection, ResolvedKernel};
@@ -8,7 +8,7 @@ use crate::linalg::dense::symmetric_eigen;
 use crate::linalg::{gemm, pool};
 use crate::model::{KernelMap, KernelSupervisedParts, KernelSupervisedPcaModel, TargetRecord};
 use crate::operator::{KernelGram, Operator};
-use crate::scalar::{Scalar, typed};
+use crate::scalar::{Scalar, compiled_here};
 use crate::solve::certificate::{self, Certificate, Evidence, Measured, NoneMissed};
 use crate::solve::{Convergence, Plan, Route, finish};
 use crate::wishes::{NComponents, Options};
@@ -42,8 +42,6 @@ pub struct KernelSupervisedPca {
     keep_unlabelled: bool,
     options: Options,
 }
-
-typed!(Fitted, _T => Result<KernelSupervisedPcaModel>);
 
 /// Columns the kernel is applied to at a time: bounds the memory of partial sums.
 const COLUMNS: usize = 32;
@@ -106,21 +104,10 @@ impl KernelSupervisedPca {
         data: &Dataset<T>,
         target: &Target,
     ) -> Result<KernelSupervisedPcaModel> {
-        T::choose::<Data, Fitted>(
-            data,
-            |data| self.fit_single(data, target),
-            |data| self.fit_double(data, target),
+        compiled_here!(
+            KernelSupervisedPca,
+            self.fit_typed(data, target: &Target) -> Result<KernelSupervisedPcaModel>
         )
-    }
-
-    #[inline(never)]
-    fn fit_single(&self, data: &Dataset<f32>, target: &Target) -> Result<KernelSupervisedPcaModel> {
-        self.fit_typed(data, target)
-    }
-
-    #[inline(never)]
-    fn fit_double(&self, data: &Dataset<f64>, target: &Target) -> Result<KernelSupervisedPcaModel> {
-        self.fit_typed(data, target)
     }
 
     fn fit_typed<T: Scalar>(

@@ -10,7 +10,7 @@ use crate::model::{
     Affinity, EmbeddingMap, EmbeddingModel, EmbeddingParts, LaplacianMap, Normalization, Scaling,
 };
 use crate::operator::SparseSymmetric;
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, compiled_here};
 use crate::solve::Plan;
 use crate::wishes::{NComponents, Options};
 use ndarray::Array2;
@@ -104,6 +104,10 @@ impl LaplacianEigenmaps {
 
     /// Fits the model.
     pub fn fit<T: Scalar>(&self, data: &Dataset<T>) -> Result<EmbeddingModel> {
+        compiled_here!(LaplacianEigenmaps, self.fit_typed(data) -> Result<EmbeddingModel>)
+    }
+
+    fn fit_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<EmbeddingModel> {
         let n = spectral::check(data, &self.options)?;
         let (k, plan) = self.checked(n, data.n_features())?;
         pool::run(self.options.threads, || self.run(data, n, k, plan))?

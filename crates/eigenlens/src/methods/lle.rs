@@ -9,7 +9,7 @@ use crate::model::{
     EmbeddingMap, EmbeddingModel, EmbeddingParts, LleMap, Scaling, reconstruction_weights,
 };
 use crate::operator::SparseSymmetric;
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, compiled_here};
 use crate::solve::Plan;
 use crate::solve::krylov::{self, Wish};
 use crate::wishes::{NComponents, Options};
@@ -101,6 +101,10 @@ impl Lle {
 
     /// Fits the model.
     pub fn fit<T: Scalar>(&self, data: &Dataset<T>) -> Result<EmbeddingModel> {
+        compiled_here!(Lle, self.fit_typed(data) -> Result<EmbeddingModel>)
+    }
+
+    fn fit_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<EmbeddingModel> {
         let n = spectral::check(data, &self.options)?;
         let (k, plan) = self.checked(n, data.n_features())?;
         pool::run(self.options.threads, || self.run(data, n, k, plan))?

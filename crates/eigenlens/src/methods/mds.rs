@@ -12,7 +12,7 @@ use crate::linalg::pool;
 use crate::model::{
     DistanceMap, Distances, EmbeddingMap, EmbeddingModel, EmbeddingParts, NegativePart,
 };
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, compiled_here};
 use crate::solve::Plan;
 use crate::wishes::{NComponents, Options};
 use ndarray::{Array2, ArrayView2, Axis, s};
@@ -71,6 +71,10 @@ impl Mds {
 
     /// Fits the model.
     pub fn fit<T: Scalar>(&self, data: &Dataset<T>) -> Result<EmbeddingModel> {
+        compiled_here!(Mds, self.fit_typed(data) -> Result<EmbeddingModel>)
+    }
+
+    fn fit_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<EmbeddingModel> {
         let n = spectral::check(data, &self.options)?;
         let (k, plan) = self.checked(data, n)?;
         if self.given {

@@ -6,10 +6,10 @@ use super::ppca::refuse_holes;
 use crate::data::{Dataset, Missing, Treatment};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::pool;
-use crate::missing::{Em, Progress, fit_mixture, least_samples, memory};
+use crate::missing::{Em, Observer, Progress, fit_mixture, least_samples, memory};
 use crate::model::PpcaMixtureModel;
 use crate::model::ppca::EmRecord;
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, compiled_here};
 use crate::solve::{Plan, finish};
 use crate::wishes::{NComponents, Options};
 use std::ops::ControlFlow;
@@ -125,6 +125,14 @@ impl PpcaMixture {
         &self,
         data: &Dataset<T>,
         observer: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
+    ) -> Result<PpcaMixtureModel> {
+        compiled_here!(PpcaMixture, self.fit_typed(data, observer: &mut Observer) -> Result<PpcaMixtureModel>)
+    }
+
+    fn fit_typed<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        observer: &mut Observer,
     ) -> Result<PpcaMixtureModel> {
         if self.n_parts == 0 {
             return Err(no_parts());

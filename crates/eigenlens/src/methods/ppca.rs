@@ -5,10 +5,10 @@ use super::fit::Fit;
 use crate::data::{Dataset, Missing};
 use crate::error::Result;
 use crate::linalg::dense::power_of_two;
-use crate::missing::Progress;
+use crate::missing::{Observer, Progress};
 use crate::model::PcaModel;
 use crate::model::ppca::PpcaModel;
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, compiled_here};
 use crate::solve::Plan;
 use crate::wishes::{NComponents, Options, Solver};
 use ndarray::Array2;
@@ -121,6 +121,14 @@ impl Ppca {
         &self,
         data: &Dataset<T>,
         observer: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
+    ) -> Result<PpcaModel> {
+        compiled_here!(Ppca, self.fit_typed(data, observer: &mut Observer) -> Result<PpcaModel>)
+    }
+
+    fn fit_typed<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        observer: &mut Observer,
     ) -> Result<PpcaModel> {
         let always = self.algorithm != Algorithm::Auto;
         let plain = self.algorithm == Algorithm::PlainEm;

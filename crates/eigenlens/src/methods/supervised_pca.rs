@@ -2,12 +2,12 @@
 
 use super::fit::Fit;
 use super::supervised_fit::{self, Supervised};
-use crate::data::{Data, Dataset, Prepared, Target};
+use crate::data::{Dataset, Prepared, Target};
 use crate::dependence::{LabelKernel, Labels};
 use crate::error::{Error, Result};
 use crate::linalg::pool;
 use crate::model::SupervisedPcaModel;
-use crate::scalar::{Scalar, typed};
+use crate::scalar::{Scalar, compiled_here, typed};
 use crate::solve::Plan;
 use crate::wishes::{NComponents, Options, Solver};
 use ndarray::Array2;
@@ -131,31 +131,10 @@ impl SupervisedPca {
         target: &Target,
         want_scores: bool,
     ) -> Result<(SupervisedPcaModel, Array2<T>)> {
-        T::choose::<Data, WithScores>(
-            data,
-            |data| self.run_single(data, target, want_scores),
-            |data| self.run_double(data, target, want_scores),
+        compiled_here!(
+            SupervisedPca,
+            self.run_typed(data, target: &Target, want_scores: bool) -> WithScores of T
         )
-    }
-
-    #[inline(never)]
-    fn run_single(
-        &self,
-        data: &Dataset<f32>,
-        target: &Target,
-        scores: bool,
-    ) -> Result<(SupervisedPcaModel, Array2<f32>)> {
-        self.run_typed(data, target, scores)
-    }
-
-    #[inline(never)]
-    fn run_double(
-        &self,
-        data: &Dataset<f64>,
-        target: &Target,
-        scores: bool,
-    ) -> Result<(SupervisedPcaModel, Array2<f64>)> {
-        self.run_typed(data, target, scores)
     }
 
     fn run_typed<T: Scalar>(

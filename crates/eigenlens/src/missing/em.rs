@@ -6,6 +6,7 @@ use super::expectation::{Expected, expect};
 use super::maximization::{Part, Prior};
 use crate::data::{Prepared, Standardization};
 use crate::error::{Error, Result};
+use crate::linalg::dense::thin_svd;
 use crate::linalg::random;
 use crate::linalg::small::{cholesky, packed_len};
 use crate::scalar::Scalar;
@@ -79,8 +80,31 @@ pub(crate) fn fit<T: Scalar>(
     seed: u64,
     observer: &mut Observer,
 ) -> Result<Estimate> {
-    let found = iterate(prepared, by, vec![start(variances, k, bayesian, seed)], em, observer)?;
-    if bayesian { prune(prepared, by, found, em, observer) } else { Ok(found) }
+    let likeliest = iterate(prepared, by, vec![start(variances, k, seed)], em, observer)?;
+    if !bayesian {
+        return Ok(likeliest);
+    }
+    // From anywhere else the prior would switch off what is weak beside the noise of the start, and
+    // nothing that is off comes back.
+    let begin =
+        likeliest.parts.iter().map(|part| with_prior(part, prepared)).collect::<Result<_>>()?;
+    let mut found = iterate(prepared, by, begin, em, observer)?;
+    found.iterations += likeliest.iterations;
+    prune(prepared, by, found, em, observer)
+}
+
+/// The same Gaussian along its principal axes, with the prior that suits it best.
+fn with_prior<T: Scalar>(part: &Part, prepared: &Prepared<T>) -> Result<Part> {
+    let (d, k) = part.w.dim();
+    let svd = thin_svd(part.w.view())?;
+    let w = &svd.u * &Array1::from_vec(svd.s.clone());
+    let n = prepared.counts().map_or(prepared.n_rows().unwrap_or(2) as f64, |c| c.iter().sum());
+    let alpha = svd.s.iter().map(|s| d as f64 / (s * s).max(f64::MIN_POSITIVE)).collect();
+    let spread = Array2::from_shape_fn((d, packed_len(k)), |(_, p)| {
+        let on_diagonal = (0..k).any(|j| packed_len(j) + j == p);
+        if on_diagonal { part.noise / n } else { 0.0 }
+    });
+    Ok(Part { w, prior: Some(Prior { alpha, spread }), ..part.clone() })
 }
 
 /// Leaves out the weakest direction as long as the bound of the evidence is no lower without it: the
@@ -123,7 +147,7 @@ pub(crate) fn fit_mixture<T: Scalar>(
     let mut quiet = |_: &Progress| ControlFlow::Continue(());
     // One Gaussian for all: its directions and noise are where the parts begin.
     let short = Em { max_iterations: SHORT, ..*em };
-    let whole = start(variances, k, false, seed);
+    let whole = start(variances, k, seed);
     let whole = iterate(prepared, by, vec![whole], &short, &mut quiet)?;
     let mut best: Option<Estimate> = None;
     for attempt in 0..starts.max(1) {
@@ -255,7 +279,7 @@ fn bound(expected: &Expected, parts: &[Part]) -> f64 {
 }
 
 /// Random directions of the size of the data.
-fn start(variances: &[f64], k: usize, bayesian: bool, seed: u64) -> Part {
+fn start(variances: &[f64], k: usize, seed: u64) -> Part {
     let d = variances.len();
     let varying = variances.iter().filter(|v| **v > 0.0).count().max(1);
     let mean = variances.iter().sum::<f64>() / varying as f64;
@@ -264,17 +288,8 @@ fn start(variances: &[f64], k: usize, bayesian: bool, seed: u64) -> Part {
     for (mut row, v) in w.rows_mut().into_iter().zip(variances) {
         row *= (0.5 * v / k.max(1) as f64).sqrt();
     }
-    let prior = bayesian.then(|| Prior {
-        alpha: (0..k)
-            .map(|j| d as f64 / w.column(j).dot(&w.column(j)).max(f64::MIN_POSITIVE))
-            .collect(),
-        spread: Array2::from_shape_fn((d, packed_len(k)), |(_, p)| {
-            let on_diagonal = (0..k).any(|j| packed_len(j) + j == p);
-            if on_diagonal { 1e-3 * mean / k as f64 } else { 0.0 }
-        }),
-    });
     let noise = if mean > 0.0 { 0.5 * mean } else { 1.0 };
-    Part { w, mean: Array1::zeros(d), noise, share: 1.0, prior }
+    Part { w, mean: Array1::zeros(d), noise, share: 1.0, prior: None }
 }
 
 /// Evenly spaced rows, standardised, with zeros in their holes.

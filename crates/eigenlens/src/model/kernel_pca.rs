@@ -2,10 +2,10 @@
 
 use super::feature_map::FeatureMap;
 use super::kernel_map::KernelMap;
-use crate::data::Dataset;
+use crate::data::{Dataset, Made};
 use crate::error::{Result, Warning};
 use crate::kernel::{ResolvedKernel, Sink};
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, compiled_here};
 use crate::solve::{Certificate, Convergence, Plan};
 use ndarray::{Array2, ArrayView2};
 use std::fmt;
@@ -261,6 +261,10 @@ impl KernelPcaModel {
 
     /// Scores (n × k) of training or new samples, centred by the **training** kernel's means.
     pub fn transform<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<T>> {
+        compiled_here!(KernelPcaModel, self.transform_typed(data) -> Made of T)
+    }
+
+    fn transform_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<T>> {
         match &self.parts.body {
             KernelBody::Points(map) => map.transform(data),
             KernelBody::Features(map) => map.transform(data),

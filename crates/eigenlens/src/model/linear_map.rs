@@ -1,10 +1,10 @@
 //! The body of every linear model: standardise, project, and back.
 
-use crate::data::{Data, Dataset, Made, Pass, Prepared, Scores, Standardization, Standardized};
+use crate::data::{Dataset, Made, Pass, Prepared, Scores, Standardization, Standardized};
 use crate::error::{Error, Result};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::{gemm, pool};
-use crate::scalar::{Scalar, typed};
+use crate::scalar::{Scalar, compiled_here};
 use ndarray::{Array2, ArrayView2};
 
 /// `z = U (x − μ)/scale`, with rows of U orthonormal; null components give 0.
@@ -24,8 +24,6 @@ pub(crate) struct RowLengths {
     pub residuals: Vec<f64>,
 }
 
-typed!(Lengths, _T => Result<RowLengths>);
-
 impl LinearMap {
     pub fn n_components(&self) -> usize {
         self.components.nrows()
@@ -44,21 +42,7 @@ impl LinearMap {
     /// Scores (n × k) of new or old rows, each column times its factor: the unit of the
     /// standardised data, or what whitens.
     pub fn transform<T: Scalar>(&self, data: &Dataset<T>, factors: &[f64]) -> Result<Array2<T>> {
-        T::choose::<Data, Made>(
-            data,
-            |data| self.transform_single(data, factors),
-            |data| self.transform_double(data, factors),
-        )
-    }
-
-    #[inline(never)]
-    fn transform_single(&self, data: &Dataset<f32>, factors: &[f64]) -> Result<Array2<f32>> {
-        self.transform_typed(data, factors)
-    }
-
-    #[inline(never)]
-    fn transform_double(&self, data: &Dataset<f64>, factors: &[f64]) -> Result<Array2<f64>> {
-        self.transform_typed(data, factors)
+        compiled_here!(LinearMap, self.transform_typed(data, factors: &[f64]) -> Made of T)
     }
 
     fn transform_typed<T: Scalar>(&self, data: &Dataset<T>, factors: &[f64]) -> Result<Array2<T>> {
@@ -140,21 +124,7 @@ impl LinearMap {
     /// The lengths of standardised rows and of what the components leave of them, the latter from
     /// the residual itself and not as a difference of squares.
     pub fn row_lengths<T: Scalar>(&self, data: &Dataset<T>) -> Result<RowLengths> {
-        T::choose::<Data, Lengths>(
-            data,
-            |data| self.row_lengths_single(data),
-            |data| self.row_lengths_double(data),
-        )
-    }
-
-    #[inline(never)]
-    fn row_lengths_single(&self, data: &Dataset<f32>) -> Result<RowLengths> {
-        self.row_lengths_typed(data)
-    }
-
-    #[inline(never)]
-    fn row_lengths_double(&self, data: &Dataset<f64>) -> Result<RowLengths> {
-        self.row_lengths_typed(data)
+        compiled_here!(LinearMap, self.row_lengths_typed(data) -> Result<RowLengths>)
     }
 
     fn row_lengths_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<RowLengths> {

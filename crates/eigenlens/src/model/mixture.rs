@@ -9,7 +9,7 @@ use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::{pool, random};
 use crate::missing::{Latent, Part, map_chunks, responsibilities};
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, compiled_here};
 use crate::solve::Plan;
 use ndarray::{Array1, Array2};
 
@@ -106,6 +106,10 @@ impl PpcaMixtureModel {
 
     /// What each sample belongs to and how likely it is, holes or not.
     pub fn memberships<T: Scalar>(&self, data: &Dataset<T>) -> Result<Memberships> {
+        compiled_here!(PpcaMixtureModel, self.memberships_typed(data) -> Result<Memberships>)
+    }
+
+    fn memberships_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<Memberships> {
         let (d, count) = (self.n_features(), self.n_parts());
         if data.n_features() != d {
             return Err(Error::Shape {

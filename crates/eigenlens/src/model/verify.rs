@@ -2,9 +2,9 @@
 //! their kernels.
 
 use super::PcaParts;
-use crate::data::{Data, Dataset, Prepared, Standardization, unit_rows};
+use crate::data::{Dataset, Prepared, Standardization, unit_rows};
 use crate::error::{Error, Result};
-use crate::scalar::{Scalar, typed};
+use crate::scalar::{Scalar, compiled_here};
 use ndarray::ArrayView2;
 use std::borrow::Cow;
 
@@ -130,21 +130,9 @@ struct Checked<'a> {
     tolerance: f64,
 }
 
-typed!(Verified, _T => Result<Verification>);
-
 impl Checked<'_> {
     fn verify<T: Scalar>(&self, data: &Dataset<T>) -> Result<Verification> {
-        T::choose::<Data, Verified>(data, |data| self.single(data), |data| self.double(data))
-    }
-
-    #[inline(never)]
-    fn single(&self, data: &Dataset<f32>) -> Result<Verification> {
-        self.verify_typed(data)
-    }
-
-    #[inline(never)]
-    fn double(&self, data: &Dataset<f64>) -> Result<Verification> {
-        self.verify_typed(data)
+        compiled_here!(Checked, self.verify_typed(data) -> Result<Verification>)
     }
 
     fn verify_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<Verification> {

@@ -543,6 +543,23 @@ fn bayesian_pca_finds_its_dimension() {
 }
 
 #[test]
+fn bayesian_pca_keeps_what_is_weak_beside_the_first_but_clear_of_the_noise() {
+    let mut random = Random::new(23);
+    let (n, d) = (200, 5);
+    // Variances of about 20, 0.17 and 1e-8 in each direction of the noise.
+    for weak in [0.1, 0.01] {
+        let x = Array2::from_shape_fn((n, d), |(i, f)| {
+            let (a, b) = ((i as f64 * 0.7).sin(), (i as f64 * 1.3).cos());
+            let place = f as f64 - 2.0;
+            2.0 * a * place + weak * b * (place * place - 2.0) + 1e-4 * random.normal()
+        });
+        let model = BayesianPca::new(4).fit(&Dataset::from(&x)).unwrap();
+        assert_eq!(model.n_components(), 2, "{weak}");
+        assert_close("σ²", model.noise_variance(), 1e-8, 2e-9);
+    }
+}
+
+#[test]
 fn mixtures_find_their_parts() {
     let mut random = Random::new(19);
     let centers = array![[0.0, 0.0, 0.0, 0.0], [9.0, 0.0, 5.0, 0.0], [0.0, 12.0, 0.0, -6.0]];

@@ -94,11 +94,11 @@ fn a_flipped_bit_anywhere_is_no_panic() {
 
 #[test]
 fn a_byte_of_nothing_anywhere_is_no_panic() {
-    // Among others: Arrow fields of the type "none".
+    // Among others: Arrow fields of the type "none". Every third byte: flipped bits see to the rest.
     for &name in FILES {
-        each(name, length(name), |i, bytes| {
+        each(name, length(name) / 3, |i, bytes| {
             let mut bytes = bytes.to_vec();
-            bytes[i] = 0;
+            bytes[3 * i] = 0;
             bytes
         });
     }
@@ -106,11 +106,12 @@ fn a_byte_of_nothing_anywhere_is_no_panic() {
 
 #[test]
 fn archives_notice_every_change_of_their_numbers() {
+    // Every byte, and every bit in turn from byte to byte.
     for name in ["two.npz", "deflated.npz"] {
         let original = read(&fixture(name)).unwrap();
-        let spoilt = each(name, 8 * length(name), |i, bytes| {
+        let spoilt = each(name, length(name), |i, bytes| {
             let mut bytes = bytes.to_vec();
-            bytes[i / 8] ^= 1 << (i % 8);
+            bytes[i] ^= 1 << (i * 3 % 8);
             bytes
         });
         for result in spoilt.into_iter().flatten() {

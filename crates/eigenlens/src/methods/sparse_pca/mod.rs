@@ -8,7 +8,7 @@ use super::fit::Fit;
 use crate::data::{Dataset, Moments};
 use crate::error::{Error, Result};
 use crate::model::{Projection, SparsePath, SparsePcaModel};
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, compiled_here};
 use crate::solve::Plan;
 use crate::sparse::{Deflation, ProofLimits, Ridge};
 use crate::wishes::{NComponents, Options};
@@ -209,6 +209,10 @@ impl SparsePca {
 
     /// Fits the model.
     pub fn fit<T: Scalar>(&self, data: &Dataset<T>) -> Result<SparsePcaModel> {
+        compiled_here!(SparsePca, self.fit_typed(data) -> Result<SparsePcaModel>)
+    }
+
+    fn fit_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<SparsePcaModel> {
         fit::from_data(self, data)
     }
 
@@ -241,6 +245,10 @@ impl SparsePca {
     /// each component to all of them, or, where penalties were asked for, from those that leave
     /// nothing down to a thousandth of them (the penalties given do not matter).
     pub fn path<T: Scalar>(&self, data: &Dataset<T>, points: usize) -> Result<SparsePath> {
+        compiled_here!(SparsePca, self.path_typed(data, points: usize) -> Result<SparsePath>)
+    }
+
+    fn path_typed<T: Scalar>(&self, data: &Dataset<T>, points: usize) -> Result<SparsePath> {
         path::from_data(self, data, points)
     }
 

@@ -18,7 +18,7 @@ use crate::error::{Error, Result, Warning};
 use crate::graph::{Neighborhood, Points, Quality, Search};
 use crate::linalg::pool;
 use crate::model::PcaModel;
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, compiled_here};
 use crate::solve::{Certificate, Convergence, Plan};
 use ndarray::{Array2, ArrayView2};
 
@@ -272,6 +272,10 @@ impl EmbeddingModel {
     }
 
     fn place<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<f64>> {
+        compiled_here!(EmbeddingModel, self.place_typed(data) -> Result<Array2<f64>>)
+    }
+
+    fn place_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<f64>> {
         let k = self.n_components();
         let coordinates = self.parts.coordinates.view();
         match &self.parts.map {

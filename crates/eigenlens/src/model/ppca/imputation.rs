@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::random;
 use crate::missing::{Chunk, Latent};
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, compiled_here, typed};
 use ndarray::{Array1, Array2, ArrayView1};
 use std::collections::HashSet;
 
@@ -65,6 +65,8 @@ impl HeldOut {
         self.entries.iter().filter(inside).count() as f64 / self.entries.len().max(1) as f64
     }
 }
+
+typed!(Filled, T => Result<(Vec<Array2<T>>, Vec<ImputedEntry>)>);
 
 impl PpcaModel {
     /// Hides a share of the observed entries at random and imputes them from what is left of their
@@ -145,6 +147,15 @@ impl PpcaModel {
 
     /// Tables with draws in their holes, or (with no draws asked for) one with means.
     fn filled<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        draws: usize,
+        seed: u64,
+    ) -> Result<(Vec<Array2<T>>, Vec<ImputedEntry>)> {
+        compiled_here!(PpcaModel, self.filled_typed(data, draws: usize, seed: u64) -> Filled of T)
+    }
+
+    fn filled_typed<T: Scalar>(
         &self,
         data: &Dataset<T>,
         draws: usize,

@@ -10,12 +10,12 @@ pub use samples::{Anomalies, Posterior, SampleLikelihood};
 pub(crate) use summary::em_value;
 
 use super::{LinearMap, PcaModel};
-use crate::data::{Dataset, Treatment};
+use crate::data::{Dataset, Made, Treatment};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::{pool, random};
 use crate::missing::Latent;
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, compiled_here};
 use crate::solve::{Certificate, Plan};
 use ndarray::{Array2, ArrayView2};
 
@@ -193,6 +193,10 @@ impl PpcaModel {
     /// holes are taken where the model was fitted to data with holes or the data have a policy for
     /// them; [`PpcaModel::posterior`] takes them always.
     pub fn transform<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<T>> {
+        compiled_here!(PpcaModel, self.transform_typed(data) -> Made of T)
+    }
+
+    fn transform_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<T>> {
         let mut rows = 0;
         let mut scores = Vec::with_capacity(data.n_samples().unwrap_or(0) * self.n_components());
         self.transform_blocks(data, &mut |block| {

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::pool;
 use crate::missing::{Chunk, Group, map_chunks};
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, compiled_here};
 use ndarray::{Array1, Array2, ArrayView2};
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
@@ -82,6 +82,10 @@ struct Row {
 impl PpcaModel {
     /// Posterior mean and covariance of every sample's latent scores, holes or not.
     pub fn posterior<T: Scalar>(&self, data: &Dataset<T>) -> Result<Posterior> {
+        compiled_here!(PpcaModel, self.posterior_typed(data) -> Result<Posterior>)
+    }
+
+    fn posterior_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<Posterior> {
         let latent = self.latent();
         let k = self.n_components();
         let (mut means, mut observed) = (Vec::new(), Vec::new());
@@ -150,6 +154,10 @@ impl PpcaModel {
     }
 
     fn densities<T: Scalar>(&self, data: &Dataset<T>) -> Result<Vec<Row>> {
+        compiled_here!(PpcaModel, self.densities_typed(data) -> Result<Vec<Row>>)
+    }
+
+    fn densities_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<Vec<Row>> {
         let latent = self.density()?;
         let by = &self.map().by;
         // ln |dx/dx_standardised|⁻¹ of each feature: densities are in the units of the data.
