@@ -100,6 +100,7 @@ fn exact_parts<T: Scalar>(
     // Step 3: the pairs.
     let search = Search { fit, gram: &gram, n, total, floor, tolerance: fit.tolerance::<T>() };
     let (k, pairs) = search.resolve()?;
+    gram.rest();
     let order = finish::descending(&pairs.values);
     let top = order.first().map_or(0.0, |&j| pairs.values[j].max(0.0));
     let floor = floor.max(1e-14 * top);

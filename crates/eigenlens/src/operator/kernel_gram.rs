@@ -8,6 +8,7 @@ use crate::linalg::simd::{GROUP, WIDTH, fetch_line, symmetric_tile, vectorized};
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2, Axis};
 use rayon::prelude::*;
+use std::sync::{Mutex, PoisonError};
 
 /// `K` of some points, or `H K H` with `H = I − 11ᵀ/n`. Only tiles on and below the diagonal are
 /// computed or kept; each serves both halves.
@@ -16,6 +17,8 @@ pub(crate) struct KernelGram<'a> {
     points: &'a Points,
     tiles: Option<Tiles>,
     center: bool,
+    /// Blocks that earlier applications used: memory fresh from the system costs more than sums.
+    blocks: Mutex<Vec<Aligned<f64>>>,
 }
 
 /// Tiles on and below the diagonal, row by row of tiles, groups of rows interleaved.
@@ -32,7 +35,7 @@ const SIZE: usize = TILE * TILE;
 impl<'a> KernelGram<'a> {
     /// Tiles are recomputed whenever the operator is applied.
     pub fn recomputed(kernel: &'a ResolvedKernel, points: &'a Points) -> Self {
-        KernelGram { kernel, points, tiles: None, center: false }
+        KernelGram { kernel, points, tiles: None, center: false, blocks: Mutex::default() }
     }
 
     /// Tiles are computed once and kept: in f32 where the points are.
@@ -87,7 +90,7 @@ impl<'a> KernelGram<'a> {
         let parts: Vec<Vec<Aligned<f64>>> = (0..PARTS.min(panels))
             .into_par_iter()
             .map(|part| {
-                let mut y: Vec<_> = x.iter().map(|_| Aligned::zeros(length)).collect();
+                let mut y: Vec<_> = x.iter().map(|_| self.block(length)).collect();
                 let mut scratch = Scratch::default();
                 let mut room = Aligned::<f64>::zeros(SIZE);
                 for i in (0..panels).filter(|&i| part_of(i, panels) == part) {
@@ -106,8 +109,30 @@ impl<'a> KernelGram<'a> {
                     |(total, part)| total.iter_mut().zip(part).for_each(|(t, p)| *t += p),
                 );
             }
+            self.give_back(part);
         }
         total
+    }
+
+    /// A block of zeros.
+    fn block(&self, length: usize) -> Aligned<f64> {
+        let used = self.blocks.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        match used {
+            Some(mut block) if block.len() == length => {
+                block.fill(0.0);
+                block
+            }
+            _ => Aligned::zeros(length),
+        }
+    }
+
+    /// Frees what applications keep for the next one.
+    pub fn rest(&self) {
+        self.blocks.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    fn give_back(&self, blocks: Vec<Aligned<f64>>) {
+        self.blocks.lock().unwrap_or_else(PoisonError::into_inner).extend(blocks);
     }
 
     fn one_tile(
@@ -188,18 +213,15 @@ fn interleave<S: Scalar, O: Scalar>(tile: &[S], rows: usize, columns: usize, out
 /// Widens a group, and fetches what comes later.
 fn widen(narrow: &[f32], later: Option<&[f32]>, wide: &mut [f64]) {
     let later = later.unwrap_or_default();
+    for line in later.iter().step_by(16).take(narrow.len() / 16) {
+        fetch_line(line);
+    }
+    // A loop of its own: with the fetches in between it would convert one number at a time.
     vectorized(
         #[inline(always)]
         || {
-            for (at, (wide, narrow)) in
-                wide.as_chunks_mut::<16>().0.iter_mut().zip(narrow.as_chunks::<16>().0).enumerate()
-            {
-                if let Some(line) = later.get(at * 16) {
-                    fetch_line(line);
-                }
-                for (to, from) in wide.iter_mut().zip(narrow) {
-                    *to = f64::from(*from);
-                }
+            for (to, from) in wide.iter_mut().zip(narrow) {
+                *to = f64::from(*from);
             }
         },
     );
@@ -244,7 +266,7 @@ impl Operator for KernelGram<'_> {
         let x: Vec<Aligned<f64>> = (0..b)
             .step_by(WIDTH)
             .map(|first| {
-                let mut block = Aligned::<f64>::zeros(padded * WIDTH);
+                let mut block = self.block(padded * WIDTH);
                 let width = WIDTH.min(b - first);
                 for (to, row) in block.chunks_exact_mut(WIDTH).zip(v.rows()) {
                     for c in 0..width {
@@ -261,6 +283,8 @@ impl Operator for KernelGram<'_> {
                 column[i] = from[i * WIDTH + c % WIDTH];
             }
         }
+        self.give_back(x);
+        self.give_back(y);
         if self.center {
             let means = out.mean_axis(Axis(0)).unwrap_or_default();
             *out -= &means;
