@@ -9,6 +9,7 @@ use crate::linalg::aligned::Aligned;
 use crate::linalg::gemm::{rows_of, slice_mut};
 use crate::linalg::scatter::{Squares, packed_len};
 use crate::linalg::simd::{Ahead, How, Left, Tile, inner_products, vectorized};
+use crate::linalg::transpose::transpose_into;
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
@@ -624,11 +625,7 @@ impl<'a> Right<'a> {
         let stride = panel_stride(d);
         let transposed = (d >= Self::LONG).then(|| {
             let mut transposed = Aligned::zeros(b * stride);
-            for (f, row) in v.rows().into_iter().enumerate() {
-                for (j, &x) in row.iter().enumerate() {
-                    transposed[j * stride + f] = x;
-                }
-            }
+            transpose_into(v, &mut transposed, stride);
             transposed
         });
         Right { v, transposed }

@@ -10,3 +10,4 @@ pub(crate) mod scatter;
 pub(crate) mod simd;
 pub(crate) mod small;
 pub(crate) mod sparse;
+pub(crate) mod transpose;

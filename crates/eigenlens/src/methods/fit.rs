@@ -8,6 +8,7 @@ use crate::data::{
 };
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
+use crate::linalg::transpose::transpose_into;
 use crate::linalg::{gemm, pool, random};
 use crate::model::{LinearMap, PcaModel, PcaParts, factors};
 use crate::operator::FeatureGram;
@@ -531,10 +532,13 @@ impl Certifier<'_> {
         let many = 8 * k > d.max(64) || kept > 3 * PROBES;
         let by_probes = routed.matrix().filter(|_| many);
         let probes = if by_probes.is_some() || missed.is_none() { PROBES } else { 0 };
-        let mut block = Array2::<f64>::zeros((d, if probes > 0 { padded + PROBES } else { kept }));
+        let width = if probes > 0 { padded + PROBES } else { padded };
+        let mut block = Array2::<f64>::zeros((d, width));
         // Null components too: that the data have nothing along them must be measured. Their factor
         // of 0 silences their scores.
-        block.slice_mut(s![.., ..k]).assign(&self.map.components.t());
+        if let Some(block) = block.as_slice_mut() {
+            transpose_into(self.map.components.view(), block, width);
+        }
         if guard > 0 {
             block.column_mut(k).assign(&self.pairs.vectors.column(k));
         }

@@ -1,7 +1,9 @@
 //! Order and sign: the only place that sorts eigenvalues or fixes signs.
 
 use super::{Convergence, Eigenpairs};
-use ndarray::{Array2, ArrayView1, s};
+use crate::linalg::transpose::columns_as_rows;
+use ndarray::{Array2, ArrayView1, Axis, s};
+use rayon::prelude::*;
 
 /// Keeps the `k` largest pairs and their residuals, largest first, signed.
 pub(crate) fn largest_pairs(
@@ -59,12 +61,11 @@ fn signed(
     order: &[usize],
     tie: f64,
 ) -> (Vec<f64>, Array2<f64>) {
-    let mut components = Array2::zeros((order.len(), vectors.nrows()));
-    for (j, &from) in order.iter().enumerate() {
-        let column = vectors.column(from);
-        let sign = sign_of(column, tie);
-        components.row_mut(j).assign(&column.mapv(|v| v * sign));
-    }
+    let mut components = columns_as_rows(vectors.view(), order);
+    components.axis_iter_mut(Axis(0)).into_par_iter().for_each(|mut row| {
+        let sign = sign_of(row.view(), tie);
+        row *= sign;
+    });
     (order.iter().map(|&from| values[from]).collect(), components)
 }
 
