@@ -38,6 +38,8 @@ def test_a_prior_finds_the_number_of_components(tmp_path):
     assert type(back) is BayesianPCA
     assert np.array_equal(back.transform(X), found.transform(X))
     assert np.array_equal(back.relevance_, found.relevance_)
+    found._model.save(tmp_path / "model.safetensors", {})
+    assert type(load(tmp_path / "model.safetensors")) is BayesianPCA
 
 
 def test_a_mixture_tells_clouds_apart(clouds, tmp_path):
@@ -61,6 +63,10 @@ def test_a_mixture_tells_clouds_apart(clouds, tmp_path):
     np.testing.assert_allclose(np.bincount(parts) / 6000, mixture.weights_, atol=0.03)
     np.testing.assert_allclose(samples[parts == 1].mean(axis=0), mixture.means_[1], atol=0.4)
     assert np.array_equal(samples, mixture.sample(6000, random_state=1)[0])
+    assert "noise variance" in mixture._repr_html_()
+    mixture._model.save(tmp_path / "model.safetensors", {})
+    back = load(tmp_path / "model.safetensors")
+    assert (back.n_parts, back.n_components) == (2, 1)
     mixture.save(tmp_path / "model.safetensors")
     for back in (load(tmp_path / "model.safetensors"), pickle.loads(pickle.dumps(mixture))):
         assert type(back) is ProbabilisticPCAMixture

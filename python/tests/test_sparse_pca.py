@@ -166,6 +166,34 @@ def test_types_sparse_weights_and_files(formulation, tmp_path):
             assert hasattr(back, "error_") == (formulation == "dictionary")
 
 
+def test_many_features_without_their_covariance():
+    decomposition = pytest.importorskip("sklearn.decomposition")
+    X = random(20, 1500)
+    ours = SparsePCA(2, alpha=4, max_iter=30).fit(X)
+    assert "no d × d matrix is formed" in str(ours.plan_)
+    theirs = decomposition.SparsePCA(2, alpha=4, max_iter=30).fit(X)
+    np.testing.assert_allclose(ours.components_, theirs.components_, atol=1e-5)
+
+
+def test_a_notebook_shows_what_is_known():
+    html = SparsePCA(2, alpha=3).fit(random(50, 6))._repr_html_()
+    for part in ("<svg", "non-zeros", "the alternation rests", "adjusted"):
+        assert part in html
+
+
+def test_a_model_that_no_estimator_saved(tmp_path):
+    X, path = random(50, 6), tmp_path / "model.safetensors"
+    for made in (
+        SparsePCA(2, alpha=3),
+        SparsePCA(2, formulation="cardinality"),
+        SparsePCA(2, formulation="regression", non_zeros=3),
+    ):
+        made.fit(X)._model.save(path, {})
+        back = load(path)
+        assert back.formulation == made.formulation and back.n_components == 2
+        assert np.array_equal(back.transform(X), made.transform(X))
+
+
 def test_unused_components_are_put_to_use():
     # Rank 2, but a penalty near 0: a third direction only waits to be found.
     rng = np.random.default_rng(0)

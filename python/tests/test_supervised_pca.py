@@ -159,7 +159,14 @@ def test_types_sparse_files_and_storing(make, classes, tmp_path):
         assert np.array_equal(back.transform(X), fitted.transform(X))
         assert np.array_equal(back.hsic_, fitted.hsic_)
         assert list(back.classes_) == ["a", "b", "c"]
-    assert "<svg" in fitted._repr_html_() or "component" in fitted._repr_html_()
+    html = fitted._repr_html_()
+    for part in ("<svg", "HSIC", "residual", "route"):
+        assert part in html
+    # A file of the command line has no words about an estimator.
+    fitted._model.save(tmp_path / "model.safetensors", {})
+    back = load(tmp_path / "model.safetensors")
+    assert type(back) is make and back.n_components == 2
+    assert np.array_equal(back.transform(X), fitted.transform(X))
 
 
 def test_weights_count_samples(classes):

@@ -138,6 +138,15 @@ impl SparsePca {
     /// The factorisation `½‖Xc − U V‖² + λ‖V‖₁` with `‖u_j‖ ≤ 1` (Mairal, Bach, Ponce & Sapiro 2009),
     /// whose rows of V are the components. Sums over samples: λ grows with their number. The
     /// tolerance is the decrease of the objective, relative to it (default: 1e-8).
+    ///
+    /// ```
+    /// use eigenlens::{Dataset, SparsePca};
+    /// let x = ndarray::array![[2.0, 1.9, 0.1], [-1.0, -1.2, 0.4], [0.5, 0.4, -0.6], [-1.5, -1.1, 0.1]];
+    /// let model = SparsePca::dictionary(1, 0.5).fit(&Dataset::from(&x))?;
+    /// assert_eq!(model.n_non_zeros(), [2]);
+    /// assert!(model.objective().windows(2).all(|w| w[1] <= w[0] * (1.0 + 1e-12)));
+    /// # Ok::<(), eigenlens::Error>(())
+    /// ```
     pub fn dictionary(n_components: usize, penalty: f64) -> Self {
         Self::new(n_components, Formulation::Dictionary(penalty))
     }
