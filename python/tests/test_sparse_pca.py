@@ -201,8 +201,8 @@ def test_unused_components_end_about_as_low_as_in_scikit_learn():
     ratios = []
     for seed in range(6):
         X = rng.normal(size=(40, 3)) @ rng.normal(size=(3, 15))
-        ours = SparsePCA(5, alpha=1).fit(X)
-        theirs = decomposition.SparsePCA(5, alpha=1, random_state=seed).fit(X)
+        ours = SparsePCA(5, alpha=1, max_iter=60).fit(X)
+        theirs = decomposition.SparsePCA(5, alpha=1, random_state=seed, max_iter=60).fit(X)
         assert ours.non_zeros_.all()
         ratios.append(ours.error_[-1] / theirs.error_[-1])
     # There is more than one minimum, and chance decides which is found.
@@ -249,6 +249,9 @@ def test_large_offsets_and_scales():
     X = random(100, 8)
     expected = SparsePCA(2, alpha=3).fit(X).components_
     np.testing.assert_allclose(SparsePCA(2, alpha=3).fit(X + 1e7).components_, expected, atol=1e-5)
+    stopped = SparsePCA(2, alpha=3, max_iter=1).fit(X)
+    assert any("factorisation stopped after 1" in words for words in stopped.warnings_)
+    assert pickle.loads(pickle.dumps(stopped)).warnings_ == stopped.warnings_
     tiny = SparsePCA(2, alpha=3e-200).fit(X * 1e-200)
     np.testing.assert_allclose(tiny.components_, expected, atol=1e-5)
 

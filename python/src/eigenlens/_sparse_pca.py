@@ -66,7 +66,8 @@ class SparsePCA(Estimator):
         `'cardinality'` maximises the variance with at most `non_zeros` features in a component, one
         component after the other. `'regression'` regresses plain components on the features under an
         elastic net (Zou, Hastie & Tibshirani 2006), all together, with `non_zeros` features or, where
-        these are None, the penalty `alpha`. `tol` is then the change of an entry; 0: 1e-6.
+        these are None, the penalty `alpha`. `tol` is then the change of an entry, and the default
+        means 1e-6.
     non_zeros : int, list of int or None, default=None
         Features in each component; None: √n_features for `'cardinality'`.
     certify : bool, default=False
@@ -225,7 +226,8 @@ class SparsePCA(Estimator):
 
     def _tolerance(self) -> float | None:
         # scikit-learn's default is meant for its own objective.
-        return None if self.tol == 1e-8 else self.tol
+        is_default = self.formulation != "dictionary" and self.tol == 1e-8
+        return None if is_default else self.tol
 
     def _describe(self, model: _core.Model, data: Data, scores: np.ndarray | None) -> None:
         values = model.values
@@ -247,7 +249,7 @@ class SparsePCA(Estimator):
         self.n_iter_ = values["iterations"]
         self.__dict__.pop("error_", None)
         if len(values["objective"]):
-            self.error_ = np.asarray(values["objective"])
+            self.error_ = np.asarray(values["objective"], dtype=np.float64)
         self.optimality_ = list(values["optimality"])
 
     @property

@@ -60,10 +60,11 @@ class Supervised(Estimator):
     def _describe(self, model: _core.Model, data: Data, scores: np.ndarray | None) -> None:
         values = model.values
         self.n_components_ = model.n_components
-        for name in ("eigenvalues", "hsic", "hsic_ratio"):
-            setattr(self, f"{name}_", values[name].astype(data.dtype))
-        for name in ("explained_variance", "explained_variance_ratio"):
-            setattr(self, f"{name}_", values[name].astype(data.dtype))
+        self.eigenvalues_ = values["eigenvalues"].astype(data.dtype)
+        self.hsic_ = values["hsic"].astype(data.dtype)
+        self.hsic_ratio_ = values["hsic_ratio"].astype(data.dtype)
+        self.explained_variance_ = values["explained_variance"].astype(data.dtype)
+        self.explained_variance_ratio_ = values["explained_variance_ratio"].astype(data.dtype)
         self.total_hsic_ = values["total_hsic"]
         self.target_rank_ = values["target"]["rank"]
         self.__dict__.pop("classes_", None)

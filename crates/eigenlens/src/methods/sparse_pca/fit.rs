@@ -494,7 +494,7 @@ fn dictionary(
     let converged = change < tolerance;
     let mut warnings = Vec::new();
     if !converged {
-        let what = "the alternation";
+        let what = "the factorisation";
         warnings.push(Warning::Unsettled { what, iterations, change, tolerance });
     }
     Ok(Found {
