@@ -8,7 +8,17 @@ sklearn = pytest.importorskip("sklearn")
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from eigenlens import PCA, IncrementalPCA, ProbabilisticPCA, TruncatedSVD
+from eigenlens import (
+    PCA,
+    BayesianPCA,
+    IncrementalPCA,
+    KernelSupervisedPCA,
+    ProbabilisticPCA,
+    ProbabilisticPCAMixture,
+    SparsePCA,
+    SupervisedPCA,
+    TruncatedSVD,
+)
 
 ESTIMATORS = [
     PCA(),
@@ -20,6 +30,14 @@ ESTIMATORS = [
     PCA(missing="em"),
     ProbabilisticPCA(n_components=1),
     ProbabilisticPCA(n_components=1, missing="error", standardize=True),
+    SparsePCA(),
+    SparsePCA(n_components=1, formulation="cardinality"),
+    SparsePCA(n_components=1, formulation="regression", non_zeros=1),
+    SupervisedPCA(n_components=1),
+    SupervisedPCA(n_components=1, supervision=0.5, standardize=True, target="numbers"),
+    KernelSupervisedPCA(n_components=1),
+    BayesianPCA(n_components=1),
+    ProbabilisticPCAMixture(),
 ]
 
 

@@ -41,6 +41,22 @@ def test_estimators_work():
     """)
 
 
+def test_targets_densities_and_sparse_components_work():
+    run("""
+        y = np.where(X[:, 2] > 7, "high", "low")
+        for model in (eigenlens.SupervisedPCA(1), eigenlens.KernelSupervisedPCA(1)):
+            assert np.allclose(model.fit_transform(X, y), model.transform(X))
+            assert list(model.classes_) == ["high", "low"]
+        assert eigenlens.hsic(X, y).pvalue < 0.05
+        sparse = eigenlens.SparsePCA(2, alpha=30)
+        assert np.allclose(sparse.fit_transform(X), sparse.transform(X))
+        assert (sparse.components_ == 0).any()
+        assert eigenlens.BayesianPCA().fit(X).transform(X).shape[0] == 80
+        parts = eigenlens.ProbabilisticPCAMixture(2).fit(X).predict_proba(X)
+        assert np.allclose(parts.sum(axis=1), 1)
+    """)
+
+
 def test_conventions_are_the_same():
     run("""
         import pickle

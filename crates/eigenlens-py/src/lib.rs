@@ -5,6 +5,7 @@
 mod arrow;
 mod choose;
 mod data;
+mod dependence;
 mod errors;
 mod files;
 mod methods;
@@ -13,6 +14,7 @@ mod moments;
 mod options;
 mod picture;
 mod records;
+mod target;
 mod verify;
 
 /// The compiled part of `eigenlens`.
@@ -22,6 +24,8 @@ mod _core {
     use super::arrow::from_arrow;
     #[pymodule_export]
     use super::choose::{choose_n_components, rule_names};
+    #[pymodule_export]
+    use super::dependence::hsic;
     #[pymodule_export]
     use super::files::Files;
     #[pymodule_export]

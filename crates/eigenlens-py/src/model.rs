@@ -3,7 +3,9 @@
 use crate::data::{AnyData, Given, each, to_array};
 use crate::{errors, records};
 use eigenlens::model::from_parts;
-use eigenlens::{Dataset, Error, PcaModel, PpcaModel, Scalar, TermWeights, Warning};
+use eigenlens::{
+    Dataset, Error, PcaModel, PpcaMixtureModel, PpcaModel, Scalar, TermWeights, Warning,
+};
 use eigenlens_io::write::Output;
 use eigenlens_io::{Numbers, Origin, OriginColumn, StoredModel};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray2, ToPyArray};
@@ -49,6 +51,15 @@ impl Model {
         self.model().as_ppca().ok_or_else(|| {
             let why = format!("the method `{method}` has none");
             errors::library(Error::NotDefined { what: "a density", why })
+        })
+    }
+
+    /// The model as a mixture.
+    fn mixture(&self) -> PyResult<&PpcaMixtureModel> {
+        let method = self.model().method();
+        self.model().as_mixture().ok_or_else(|| {
+            let why = format!("the method `{method}` has none");
+            errors::library(Error::NotDefined { what: "parts of a mixture", why })
         })
     }
 }
@@ -303,6 +314,30 @@ impl Model {
     /// W of probabilistic PCA (d × k).
     fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         Ok(self.ppca()?.weights().to_pyarray(py))
+    }
+
+    /// The probability of each part of a mixture (n × parts), and the log-likelihood of each sample.
+    #[allow(clippy::type_complexity)] // a tuple of what Python unpacks
+    fn memberships<'py>(
+        &self,
+        py: Python<'py>,
+        data: Given<'py>,
+    ) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>)> {
+        let taken = data.take()?;
+        let mixture = self.mixture()?;
+        let found = taken.run(py, None, |data| each!(data, data => mixture.memberships(data)))?;
+        Ok((found.responsibilities.to_pyarray(py), found.log_likelihood.to_pyarray(py)))
+    }
+
+    /// Samples drawn from a mixture (n × d), and the part that each comes from.
+    fn sample_parts<'py>(
+        &self,
+        py: Python<'py>,
+        n: usize,
+        seed: u64,
+    ) -> PyResult<(Bound<'py, PyArray2<f64>>, Vec<usize>)> {
+        let (samples, parts) = self.mixture()?.sample(n, seed);
+        Ok((samples.to_pyarray(py), parts))
     }
 
     /// What was asked for, in the words of the surface that was asked.

@@ -672,7 +672,7 @@ impl fmt::Display for Warning {
             ),
             Warning::Unsettled { what, iterations, change, tolerance } => write!(
                 f,
-                "{what} stopped after {iterations} iterations: the last one moved an entry by {change:.1e}, the tolerance is {tolerance:.1e}"
+                "{what} stopped after {iterations} iterations: its last change is {change:.1e}, the tolerance {tolerance:.1e}"
             ),
             Warning::LabelRank { useful, requested } => write!(
                 f,

@@ -11,34 +11,47 @@ True
 """
 
 from eigenlens import plots
+from eigenlens._bayesian_pca import BayesianPCA
 from eigenlens._choose import Choice, choose_n_components
 from eigenlens._compat import ConvergenceWarning, NotFittedError
 from eigenlens._core import __version__
+from eigenlens._hsic import Dependence, hsic
 from eigenlens._incremental_pca import IncrementalPCA
+from eigenlens._kernel_supervised_pca import KernelSupervisedPCA
 from eigenlens._load import load
 from eigenlens._moments import Moments
 from eigenlens._pca import PCA
 from eigenlens._probabilistic_pca import ProbabilisticPCA
+from eigenlens._probabilistic_pca_mixture import ProbabilisticPCAMixture
 from eigenlens._results import Certificate, Plan, Verification
+from eigenlens._sparse_pca import SparsePCA
+from eigenlens._supervised_pca import SupervisedPCA
 from eigenlens._table import Table
 from eigenlens._truncated_svd import TruncatedSVD
 from eigenlens._verify import verify
 
 __all__ = [
     "PCA",
+    "BayesianPCA",
     "Certificate",
     "Choice",
     "ConvergenceWarning",
+    "Dependence",
     "IncrementalPCA",
+    "KernelSupervisedPCA",
     "Moments",
     "NotFittedError",
     "Plan",
     "ProbabilisticPCA",
+    "ProbabilisticPCAMixture",
+    "SparsePCA",
+    "SupervisedPCA",
     "Table",
     "TruncatedSVD",
     "Verification",
     "__version__",
     "choose_n_components",
+    "hsic",
     "load",
     "plots",
     "verify",

@@ -126,7 +126,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return True
 
     def _set_records(self, model: _core.Model) -> None:
-        self.certificate_: Certificate = certificate(model.certificate)
+        self.certificate_: Certificate | None = certificate(model.certificate)
         self.plan_ = Plan(**model.plan)
         self.warnings_ = [words for _, words in model.warnings]
 
@@ -155,6 +155,11 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _stored_attributes(self) -> dict[str, Any]:
         """Attributes that do not follow from the model."""
         return {}
+
+    @classmethod
+    def _parameters_of(cls, model: _core.Model) -> dict[str, Any]:
+        """The parameters that make such a model, for one that no estimator saved."""
+        return {"n_components": model.n_components}
 
     def _restore(self, model: _core.Model, stored: dict[str, Any]) -> Self:
         """The fitted estimator of a stored model."""

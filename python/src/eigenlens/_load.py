@@ -7,10 +7,15 @@ import os
 from typing import Any
 
 from eigenlens import _core
+from eigenlens._bayesian_pca import BayesianPCA
 from eigenlens._estimator import Estimator
 from eigenlens._incremental_pca import IncrementalPCA
+from eigenlens._kernel_supervised_pca import KernelSupervisedPCA
 from eigenlens._pca import PCA
 from eigenlens._probabilistic_pca import ProbabilisticPCA
+from eigenlens._probabilistic_pca_mixture import ProbabilisticPCAMixture
+from eigenlens._sparse_pca import SparsePCA
+from eigenlens._supervised_pca import SupervisedPCA
 from eigenlens._truncated_svd import TruncatedSVD
 
 # By method, for models that no estimator saved; a new estimator is a row here.
@@ -18,6 +23,11 @@ _BY_METHOD: dict[str, type[Estimator]] = {
     "pca": PCA,
     "lsa": TruncatedSVD,
     "ppca": ProbabilisticPCA,
+    "bayesian-pca": BayesianPCA,
+    "ppca-mixture": ProbabilisticPCAMixture,
+    "sparse-pca": SparsePCA,
+    "supervised-pca": SupervisedPCA,
+    "kernel-supervised-pca": KernelSupervisedPCA,
 }
 _CLASSES: dict[str, type[Estimator]] = {
     one.__name__: one for one in (*_BY_METHOD.values(), IncrementalPCA)
@@ -53,11 +63,7 @@ def load(path: str | os.PathLike[str]) -> Any:
             known = ", ".join(_BY_METHOD)
             raise ValueError(f"{path}: a model of `{model.method}`; Python knows {known}")
         kind = _BY_METHOD[model.method]
-        parameters: dict[str, Any] = {"n_components": model.n_components}
-        if kind is PCA:
-            parameters["whiten"] = model.whitens
-        if kind is not TruncatedSVD:
-            parameters["standardize"] = model.scale is not None
+        parameters = kind._parameters_of(model)
         stored: dict[str, Any] = {}
     else:
         known = kind._get_param_names()

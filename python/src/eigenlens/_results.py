@@ -108,9 +108,9 @@ class Verification:
         )
 
 
-def certificate(found: dict[str, Any]) -> Certificate:
-    """A certificate from the compiled part."""
-    return Certificate(**found)
+def certificate(found: dict[str, Any] | None) -> Certificate | None:
+    """A certificate from the compiled part; None where a model is not made of eigenpairs."""
+    return None if found is None else Certificate(**found)
 
 
 def verification(found: dict[str, Any]) -> Verification:

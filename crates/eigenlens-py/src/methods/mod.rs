@@ -1,8 +1,13 @@
 //! Every method that can be fitted: a file and a row each.
 
+mod bayesian_pca;
+mod kernel_supervised_pca;
 mod lsa;
 mod pca;
 mod ppca;
+mod ppca_mixture;
+mod sparse_pca;
+mod supervised_pca;
 
 pub use pca::PcaWishes;
 
@@ -37,6 +42,13 @@ fn method(name: &str, wishes: &Bound<PyAny>) -> PyResult<Box<dyn Method>> {
         "pca" => Box::new(PcaWishes::from_python(wishes)?),
         "lsa" => Box::new(lsa::LsaWishes::from_python(wishes)?),
         "ppca" => Box::new(ppca::PpcaWishes::from_python(wishes)?),
+        "sparse-pca" => Box::new(sparse_pca::SparseWishes::from_python(wishes)?),
+        "supervised-pca" => Box::new(supervised_pca::SupervisedWishes::from_python(wishes)?),
+        "kernel-supervised-pca" => {
+            Box::new(kernel_supervised_pca::KernelSupervisedWishes::from_python(wishes)?)
+        }
+        "bayesian-pca" => Box::new(bayesian_pca::BayesianWishes::from_python(wishes)?),
+        "ppca-mixture" => Box::new(wishes.extract::<ppca_mixture::MixtureWishes>()?),
         _ => return Err(PyValueError::new_err(format!("the method `{name}` is not known"))),
     })
 }
@@ -149,6 +161,20 @@ fn in_memory_plan(method: &dyn Method, files: &Files, options: Options) -> Resul
     };
     let unplannable = || Err(Error::Internal("a shape cannot be planned".into()));
     planned.unwrap_or_else(unplannable).map_err(Failed::Library)
+}
+
+/// A fitted model, with the scores of its samples if they are wanted.
+fn scores_of(
+    model: Box<dyn eigenlens::Model>,
+    data: &AnyData,
+    wanted: bool,
+) -> eigenlens::Result<Fitted> {
+    let scores = match data {
+        _ if !wanted => None,
+        AnyData::F32(data) => Some(Numbers::F32(model.transform_f32(data)?)),
+        AnyData::F64(data) => Some(Numbers::F64(model.transform_f64(data)?)),
+    };
+    Ok(Fitted { model, scores })
 }
 
 /// Runs `fit` or `fit_transform` of a configured method.

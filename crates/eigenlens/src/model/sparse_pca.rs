@@ -85,6 +85,8 @@ pub(crate) struct SparseParts {
     pub feature_names: Option<Vec<String>>,
     /// λ₁ of each component, where they were regressed.
     pub penalties: Option<Vec<f64>>,
+    /// What a dictionary minimises, after each round; otherwise empty.
+    pub objective: Vec<f64>,
     /// One for each component, where the exact search was asked for.
     pub optimality: Vec<Optimality>,
     pub path: Option<SparsePath>,
@@ -243,9 +245,14 @@ impl SparsePcaModel {
         &self.parts.optimality
     }
 
-    /// λ₁ of each component (k), given or found, where they were regressed.
+    /// λ₁ of each component (k), given or found, where they were regressed; λ of a dictionary.
     pub fn penalties(&self) -> Option<&[f64]> {
         self.parts.penalties.as_deref()
+    }
+
+    /// What a dictionary minimises, after each round; empty for other formulations.
+    pub fn objective(&self) -> &[f64] {
+        &self.parts.objective
     }
 
     /// The regularisation path, where one was asked for.

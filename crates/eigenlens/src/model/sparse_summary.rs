@@ -164,7 +164,7 @@ fn off_diagonal(matrix: ArrayView2<f64>) -> f64 {
     off.fold(0.0, |m: f64, (_, v)| m.max(v.abs()))
 }
 
-fn values(model: &SparsePcaModel, shares: &[f64]) -> [(&'static str, Value); 17] {
+fn values(model: &SparsePcaModel, shares: &[f64]) -> [(&'static str, Value); 19] {
     let numbers = |values: &[f64]| Value::list(values.iter().copied());
     [
         ("n_non_zeros", Value::list(model.n_non_zeros())),
@@ -178,6 +178,8 @@ fn values(model: &SparsePcaModel, shares: &[f64]) -> [(&'static str, Value); 17]
         ("component_products", rows_value(model.component_products().view())),
         ("score_correlations", rows_value(model.score_correlations().view())),
         ("penalties", model.penalties().map_or(Value::Null, numbers)),
+        ("objective", numbers(model.objective())),
+        ("iterations", model.convergence().iterations.into()),
         ("optimality", Value::List(model.optimality().iter().map(optimality_value).collect())),
         ("projection", model.projection().name().into()),
         ("mean", numbers(model.mean())),

@@ -9,6 +9,7 @@ mod bounds;
 mod branch_and_bound;
 mod deadline;
 mod deflation;
+mod dictionary;
 mod elastic_net;
 mod gram;
 mod lars;
@@ -24,6 +25,7 @@ pub use regression::Ridge;
 
 pub(crate) use adjusted::{adjusted_variance, dual_frame};
 pub(crate) use branch_and_bound::{Proof, prove};
+pub(crate) use dictionary::{Learning, learn};
 pub(crate) use elastic_net::MOST_ROWS;
 pub(crate) use gram::Gram;
 pub(crate) use regression::{Alternation, Shrinkage, regress};

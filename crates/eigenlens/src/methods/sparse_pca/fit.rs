@@ -14,7 +14,8 @@ use crate::solve::krylov::{self, Wish};
 use crate::solve::plan::{self, Plan, Route, Task};
 use crate::solve::{Convergence, dense, finish};
 use crate::sparse::{
-    Alternation, Gram, MOST_ROWS, Ridge, Search, Shrinkage, SparseVector, prove, regress, search,
+    Alternation, Gram, Learning, MOST_ROWS, Ridge, Search, Shrinkage, SparseVector, learn, prove,
+    regress, search,
 };
 use crate::wishes::Solver;
 use ndarray::{Array2, ArrayView2, Axis};
@@ -27,6 +28,9 @@ const LARGE: usize = 6000;
 
 /// The change of an entry at which the alternation ends, where nothing else is asked for.
 const AT_REST: f64 = 1e-6;
+
+/// The relative decrease of the objective at which a dictionary is learned, as in scikit-learn.
+const LEARNED: f64 = 1e-8;
 
 /// λ₂, where nothing else is asked for: Zou, Hastie & Tibshirani's for n > d.
 const RIDGE: f64 = 1e-6;
@@ -79,7 +83,8 @@ fn unlimited(of: &SparsePca) -> crate::wishes::Options {
 /// Bytes beyond those of plain components.
 fn extra_memory(of: &SparsePca, d: u64, route: Route, exact: bool) -> u64 {
     let k = of.k as u64;
-    let block = 8 * d * (k + 16) * 6;
+    let learning = if matches!(of.formulation, Formulation::Dictionary(_)) { 8 } else { 0 };
+    let block = 8 * d * ((k + 16) * 6 + k * learning);
     match route {
         // The deflated copy; the parts of the tree that are looked at together.
         Route::Covariance => block + 8 * d * d * if exact { 2 + 8 * 4 } else { 2 },
@@ -90,6 +95,7 @@ fn extra_memory(of: &SparsePca, d: u64, route: Route, exact: bool) -> u64 {
                     counts.0.iter().copied().max().unwrap_or(0) as u64
                 }
                 Formulation::Penalties(_) => MOST_ROWS as u64,
+                Formulation::Dictionary(_) => 0,
             };
             let kept = if of.ridge == Some(Ridge::Infinite) { 0 } else { k * active };
             block + 8 * d * (kept.min(MOST_ROWS as u64).max(active).min(d) + 5 * 64)
@@ -242,6 +248,7 @@ fn finish_model(
             let counts = counts.spread("cardinality", of.k)?;
             extraction(of, &gram, &counts, &plain, None, context.by.exponent)?
         }
+        Formulation::Dictionary(penalty) => dictionary(of, &gram, &context, &plain, *penalty)?,
         Formulation::Penalties(_) | Formulation::NonZeros(_) => {
             let shrinkage = shrinkage(of, &context)?;
             let ridge = scaled_ridge(of, &context);
@@ -252,12 +259,18 @@ fn finish_model(
         (0..of.k).filter(|&j| found.components.row(j).iter().all(|v| *v == 0.0)).collect();
     if !zero.is_empty() && total > 0.0 {
         warnings.push(match &of.formulation {
-            Formulation::Penalties(_) => Warning::ZeroComponents { components: zero },
+            Formulation::Penalties(_) | Formulation::Dictionary(_) => {
+                Warning::ZeroComponents { components: zero }
+            }
             _ => Warning::NullComponents { useful: of.k - zero.len(), requested: of.k },
         });
     }
     warnings.extend(found.warnings);
     let units = PenaltyUnits::new(of, &context);
+    let penalties = match of.formulation {
+        Formulation::Dictionary(penalty) => Some(vec![penalty; of.k]),
+        _ => found.penalties.map(|all| all.iter().map(|p| units.outside(*p)).collect()),
+    };
     SparsePcaModel::new(SparseParts {
         components: found.components,
         projection: of.projection,
@@ -267,7 +280,8 @@ fn finish_model(
         n_samples: context.n_samples,
         center: of.fit.center,
         feature_names: context.feature_names,
-        penalties: found.penalties.map(|all| all.iter().map(|p| units.outside(*p)).collect()),
+        penalties,
+        objective: found.objective,
         optimality: found.optimality,
         path,
         convergence: found.convergence,
@@ -285,6 +299,8 @@ pub(super) struct Found {
     /// B S Bᵀ.
     pub score_covariance: Array2<f64>,
     pub penalties: Option<Vec<f64>>,
+    /// What a dictionary minimises, after each round, in the units of the data.
+    objective: Vec<f64>,
     optimality: Vec<Optimality>,
     convergence: Convergence,
     warnings: Vec<Warning>,
@@ -383,7 +399,15 @@ pub(super) fn extraction(
     }
     // Variances are those of the data, not of what deflation left of them.
     let score_covariance = score_covariance(gram, &components)?;
-    Ok(Found { components, score_covariance, penalties: None, optimality, convergence, warnings })
+    Ok(Found {
+        components,
+        score_covariance,
+        penalties: None,
+        objective: Vec::new(),
+        optimality,
+        convergence,
+        warnings,
+    })
 }
 
 /// All components together, by penalised regression; and as the regression left them, to start from.
@@ -408,13 +432,7 @@ pub(super) fn regression(
             max_iterations: of.fit.options.max_iterations,
         },
     )?;
-    let d = gram.dim();
-    let mut components = Array2::zeros((of.k, d));
-    for (mut row, vector) in components.axis_iter_mut(Axis(0)).zip(&regressed.vectors) {
-        let unit = vector.clone().normalized().dense(d);
-        let sign = finish::sign_of(unit.view(), finish::f64_tie());
-        row.assign(&(unit * sign));
-    }
+    let components = signed_units(&regressed.vectors, gram.dim());
     let converged = regressed.change <= tolerance;
     let mut warnings = Vec::new();
     if !converged {
@@ -430,6 +448,7 @@ pub(super) fn regression(
         components,
         score_covariance,
         penalties: Some(regressed.penalties),
+        objective: Vec::new(),
         optimality: Vec::new(),
         convergence: Convergence {
             converged,
@@ -440,6 +459,69 @@ pub(super) fn regression(
         warnings,
     };
     Ok((found, regressed.vectors))
+}
+
+/// All components together, as the sparse factor of the data.
+fn dictionary(
+    of: &SparsePca,
+    gram: &Gram,
+    context: &Context,
+    plain: &Plain,
+    penalty: f64,
+) -> Result<Found> {
+    let Some(n) = context.n_samples else {
+        return Err(Error::NotDefined {
+            what: "a dictionary",
+            why: "the number of samples behind the matrix is not known".into(),
+        });
+    };
+    let tolerance = of.fit.options.tolerance.unwrap_or(LEARNED);
+    // X in units of 2^exponent makes V smaller by as much: so is the penalty.
+    let unit = power_of_two(context.by.exponent);
+    let learned = learn(
+        gram,
+        &Learning {
+            start: plain.vectors.view(),
+            components: of.start.as_ref().map(|start| start.view()),
+            penalty: penalty / unit,
+            divisor: n - 1.0,
+            tolerance,
+            max_iterations: of.fit.options.max_iterations,
+        },
+    )?;
+    let components = signed_units(&learned.vectors, gram.dim());
+    let (iterations, change) = (learned.objective.len(), learned.change);
+    let converged = change < tolerance;
+    let mut warnings = Vec::new();
+    if !converged {
+        let what = "the factorisation";
+        warnings.push(Warning::Unsettled { what, iterations, change, tolerance });
+    }
+    Ok(Found {
+        score_covariance: score_covariance(gram, &components)?,
+        components,
+        penalties: None,
+        objective: learned.objective.iter().map(|v| v * unit * unit).collect(),
+        optimality: Vec::new(),
+        convergence: Convergence {
+            converged,
+            residuals: vec![change],
+            iterations,
+            operator_applications: iterations + 1,
+        },
+        warnings,
+    })
+}
+
+/// Unit rows (k × d), signed.
+fn signed_units(vectors: &[SparseVector], d: usize) -> Array2<f64> {
+    let mut components = Array2::zeros((vectors.len(), d));
+    for (mut row, vector) in components.axis_iter_mut(Axis(0)).zip(vectors) {
+        let unit = vector.clone().normalized().dense(d);
+        let sign = finish::sign_of(unit.view(), finish::f64_tie());
+        row.assign(&(unit * sign));
+    }
+    components
 }
 
 /// Penalties in the user's units and in those of the standardised, prescaled data. The square of the
@@ -485,6 +567,7 @@ fn shrinkage(of: &SparsePca, context: &Context) -> Result<Shrinkage> {
             let penalties = penalties.spread("penalty", of.k)?;
             Shrinkage::Penalties(penalties.into_iter().map(|p| units.inside(p)).collect())
         }
+        Formulation::Dictionary(penalty) => Shrinkage::Penalties(vec![*penalty; of.k]),
         Formulation::NonZeros(counts) | Formulation::Cardinality(counts) => {
             Shrinkage::Counts(counts.spread("non_zeros", of.k)?)
         }

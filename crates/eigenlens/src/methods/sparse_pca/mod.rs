@@ -1,5 +1,5 @@
-//! Sparse principal component analysis: by cardinality, with a proof where asked for, or by
-//! penalised regression.
+//! Sparse principal component analysis: by cardinality, with a proof where asked for, by penalised
+//! regression, or as a dictionary.
 
 mod fit;
 mod path;
@@ -67,13 +67,15 @@ enum Formulation {
     Cardinality(PerComponent<usize>),
     Penalties(PerComponent<f64>),
     NonZeros(PerComponent<usize>),
+    Dictionary(f64),
 }
 
 /// Sparse principal component analysis: directions of large variance with few non-zeros.
 ///
-/// Two formulations: [`SparsePca::cardinality`] maximises `βᵀSβ` with `‖β‖₀ ≤ c`, fast or, with
+/// Three formulations: [`SparsePca::cardinality`] maximises `βᵀSβ` with `‖β‖₀ ≤ c`, fast or, with
 /// [`SparsePca::exact`], with a proof; [`SparsePca::penalty`] and [`SparsePca::non_zeros`] regress
-/// the plain components on the features under an elastic net (Zou, Hastie & Tibshirani 2006).
+/// the plain components on the features under an elastic net (Zou, Hastie & Tibshirani 2006);
+/// [`SparsePca::dictionary`] factorises the data, as scikit-learn's `SparsePCA` does.
 ///
 /// ```
 /// use eigenlens::{Dataset, ProofLimits, SparsePca};
@@ -95,6 +97,7 @@ pub struct SparsePca {
     deflation: Option<Deflation>,
     projection: Projection,
     random_starts: usize,
+    start: Option<Array2<f64>>,
     path_points: Option<usize>,
 }
 
@@ -111,6 +114,7 @@ impl SparsePca {
             deflation: None,
             projection: Projection::LeastSquares,
             random_starts: 4,
+            start: None,
             path_points: None,
         }
     }
@@ -129,6 +133,29 @@ impl SparsePca {
     /// for each component.
     pub fn non_zeros(n_components: usize, counts: impl Into<PerComponent<usize>>) -> Self {
         Self::new(n_components, Formulation::NonZeros(counts.into()))
+    }
+
+    /// The factorisation `½‖Xc − U V‖² + λ‖V‖₁` with `‖u_j‖ ≤ 1` (Mairal, Bach, Ponce & Sapiro 2009),
+    /// whose rows of V are the components. Sums over samples: λ grows with their number. The
+    /// tolerance is the decrease of the objective, relative to it (default: 1e-8).
+    ///
+    /// ```
+    /// use eigenlens::{Dataset, SparsePca};
+    /// let x = ndarray::array![[2.0, 1.9, 0.1], [-1.0, -1.2, 0.4], [0.5, 0.4, -0.6], [-1.5, -1.1, 0.1]];
+    /// let model = SparsePca::dictionary(1, 0.5).fit(&Dataset::from(&x))?;
+    /// assert_eq!(model.n_non_zeros(), [2]);
+    /// assert!(model.objective().windows(2).all(|w| w[1] <= w[0] * (1.0 + 1e-12)));
+    /// # Ok::<(), eigenlens::Error>(())
+    /// ```
+    pub fn dictionary(n_components: usize, penalty: f64) -> Self {
+        Self::new(n_components, Formulation::Dictionary(penalty))
+    }
+
+    /// Components (k × d) from which the dictionary is learned (default: the plain ones). Only their
+    /// directions matter.
+    pub fn start(mut self, components: Array2<f64>) -> Self {
+        self.start = Some(components);
+        self
     }
 
     /// Proves the cardinality-constrained optimum by branch and bound, or how far the best found can
@@ -273,6 +300,17 @@ impl SparsePca {
                 expected: "at most the number of features",
             });
         }
+        if let Some(start) = &self.start {
+            let is_dictionary = matches!(self.formulation, Formulation::Dictionary(_));
+            misplaced(&[(!is_dictionary, "a start")], "belongs to dictionaries")?;
+            if start.dim() != (self.k, d) || start.iter().any(|v| !v.is_finite()) {
+                return Err(Error::Shape {
+                    what: "the start",
+                    found: format!("the shape {} × {}", start.nrows(), start.ncols()),
+                    expected: format!("{} × {d} finite numbers", self.k),
+                });
+            }
+        }
         let check_counts = |name, counts: &PerComponent<usize>| {
             let counts = counts.spread(name, self.k)?;
             match counts.iter().find(|c| **c == 0 || **c > d) {
@@ -297,6 +335,16 @@ impl SparsePca {
                 check_counts("non_zeros", counts)?;
                 self.check_regression()
             }
+            Formulation::Dictionary(penalty) => {
+                let others = [
+                    (self.ridge.is_some(), "a ridge penalty"),
+                    (self.penalty_scale.is_some(), "a scale of penalties"),
+                    (self.path_points.is_some(), "a path"),
+                ];
+                misplaced(&others, "does not fit a dictionary")?;
+                check_penalty("penalty", *penalty)?;
+                self.check_regression()
+            }
             Formulation::Penalties(penalties) => {
                 for penalty in penalties.spread("penalty", self.k)? {
                     check_penalty("penalty", penalty)?;
@@ -312,7 +360,7 @@ impl SparsePca {
             (self.non_negative, "non-negativity"),
             (self.deflation.is_some(), "a deflation"),
         ];
-        misplaced(&cardinalities, "belongs to cardinalities, not to penalised regression")?;
+        misplaced(&cardinalities, "belongs to cardinalities")?;
         match self.ridge {
             Some(Ridge::Finite(ridge)) => check_penalty("ridge", ridge),
             _ => Ok(()),

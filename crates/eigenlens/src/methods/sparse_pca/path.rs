@@ -92,6 +92,13 @@ pub(super) fn along(
             let steps = steps.into_iter().map(|count| Shrinkage::Counts(vec![count; of.k]));
             regressions(of, gram, context, plain, steps, point)?
         }
+        Formulation::Dictionary(_) => {
+            return Err(Error::Unsupported {
+                what: "a path".into(),
+                why: "does not fit a dictionary",
+                instead: None,
+            });
+        }
         Formulation::Penalties(_) => {
             // With A the plain components, the target of component j is λ_j u_j.
             let largest: Vec<f64> = plain

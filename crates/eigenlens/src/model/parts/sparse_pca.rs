@@ -10,11 +10,12 @@ use ndarray::Array2;
 /// Rows have unit length to this, or are 0.
 const UNIT: f64 = 1e-8;
 
-const ARRAYS: [&str; 11] = [
+const ARRAYS: [&str; 12] = [
     "components",
     "score_covariance",
     "plain",
     "penalties",
+    "objective",
     "mean",
     "mean_low",
     "weight",
@@ -46,6 +47,9 @@ impl SparsePcaModel {
         }
         if let Some(penalties) = &all.penalties {
             parts.put("penalties", penalties);
+        }
+        if !all.objective.is_empty() {
+            parts.put("objective", &all.objective);
         }
         records::put_run(&mut parts, &all.convergence, &all.plan);
         warnings::put(&mut parts, &all.warnings);
@@ -107,6 +111,7 @@ impl SparsePcaModel {
                 _ => Some(feature_names(parts, d)?),
             },
             penalties,
+            objective: parts.any_length("objective")?,
             optimality: optimality(&entries, k)?,
             path: path(&entries, k)?,
             convergence: records::convergence(parts)?,

@@ -181,7 +181,7 @@ fn from_entries(entries: &Entries) -> Result<Warning> {
             limit: one_of(entries, "limit", &["time", "node"])?,
         },
         "unsettled" => Warning::Unsettled {
-            what: one_of(entries, "what", &["the alternation"])?,
+            what: one_of(entries, "what", &["the alternation", "the factorisation"])?,
             iterations: entries.count("iterations")?,
             change: number("change")?,
             tolerance: number("tolerance")?,

@@ -1,0 +1,77 @@
+//! Dependence between two sets of columns.
+
+use crate::data::{AnyData, Given};
+use crate::errors;
+use crate::options::Shared;
+use eigenlens::{Bandwidth, Error, Hsic, Kernel};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// A kernel whose width may be left to the data: a dictionary with all of these keys.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct SideKernel {
+    name: String,
+    /// `None`: by the median distance, or 1/d where the kernel is of products.
+    gamma: Option<f64>,
+    degree: u32,
+    coef0: f64,
+}
+
+impl SideKernel {
+    pub fn kernel(&self) -> PyResult<Kernel> {
+        let width = self.gamma.map_or(Bandwidth::Median, Bandwidth::Gamma);
+        let (degree, coef0) = (self.degree, self.coef0);
+        Ok(match self.name.as_str() {
+            "linear" => Kernel::Linear,
+            "rbf" => Kernel::Rbf { gamma: width },
+            "laplacian" => Kernel::Laplacian { gamma: width },
+            "poly" => Kernel::Polynomial { degree, gamma: self.gamma.unwrap_or(1.0), coef0 },
+            "sigmoid" => Kernel::Sigmoid { gamma: self.gamma, coef0 },
+            "cosine" => Kernel::Cosine,
+            "delta" => Kernel::Delta,
+            "precomputed" => Kernel::Precomputed,
+            other => {
+                return Err(PyValueError::new_err(format!("the kernel `{other}` is not known")));
+            }
+        })
+    }
+}
+
+/// HSIC between two data sets of float64 and a test of independence: by so many permutations, or by
+/// the gamma approximation.
+#[pyfunction]
+pub fn hsic<'py>(
+    py: Python<'py>,
+    x: Given<'py>,
+    y: Given<'py>,
+    kernels: (SideKernel, SideKernel),
+    permutations: Option<usize>,
+    options: Shared,
+) -> PyResult<Bound<'py, PyDict>> {
+    let hsic = Hsic::new(kernels.0.kernel()?, kernels.1.kernel()?).options(options.options());
+    let (x, y) = (x.take()?, y.take()?);
+    let found = py.detach(|| match (x.data(None)?, y.data(None)?) {
+        (AnyData::F64(x), AnyData::F64(y)) => match permutations {
+            Some(permutations) => {
+                let found = hsic.permutation_test(&x, &y, permutations)?;
+                Ok((found.estimate, found.p_value, found.null_mean))
+            }
+            None => {
+                let found = hsic.gamma_test(&x, &y)?;
+                Ok((found.estimate, found.p_value, found.null_mean))
+            }
+        },
+        _ => Err(Error::Internal("data of float32".into())),
+    });
+    let (estimate, p_value, null_mean) = found.map_err(errors::library)?;
+    let all = PyDict::new(py);
+    all.set_item("n_samples", estimate.n_samples)?;
+    all.set_item("statistic", estimate.biased)?;
+    all.set_item("unbiased", estimate.unbiased)?;
+    all.set_item("alignment", estimate.alignment)?;
+    all.set_item("pvalue", p_value)?;
+    all.set_item("null_mean", null_mean)?;
+    Ok(all)
+}

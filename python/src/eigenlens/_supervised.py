@@ -1,0 +1,78 @@
+"""What supervised estimators share: a target in `fit`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from eigenlens import _constraints, _core
+from eigenlens._constraints import NOTHING, Number, Whole, Words
+from eigenlens._data import Data, for_estimator
+from eigenlens._estimator import SHARED, Estimator
+from eigenlens._target import classes, given_target
+
+SUPERVISED = {
+    "n_components": [Whole(1), Number(0, 1, open_low=True, only_float=True), NOTHING],
+    "target": [Words("auto", "classes", "numbers")],
+    "label_kernel": [Words("auto", "delta", "linear", "rbf", "precomputed")],
+    "label_gamma": [Number(0, open_low=True), NOTHING],
+    "unlabelled": [Words("error", "keep")],
+    "tol": [Number(0)],
+    **SHARED,
+}
+
+
+class Supervised(Estimator):
+    """An estimator whose `fit` needs a target."""
+
+    def plan(self, X: Any, y: Any) -> str:
+        """What a fit would do, in words, without reading a row of X: route, passes, memory."""
+        _constraints.check(self, self._constraints)
+        other = type(self)(**self.get_params(deep=False))
+        other._target = given_target(self, y)
+        data = for_estimator(other, X, reset=True)
+        return _core.plan(self._method, other._wishes(data), data.given, self._shared())
+
+    def _fit_to(
+        self, X: Any, y: Any, sample_weight: Any = None, *, scores: bool = False
+    ) -> np.ndarray | None:
+        _constraints.check(self, self._constraints)
+        self._target = given_target(self, y)
+        try:
+            found = self._fit(X, sample_weight, scores=scores)
+        finally:
+            del self._target
+        if hasattr(self, "classes_"):
+            self.classes_ = classes(y)
+        return found
+
+    def _supervision_wishes(self) -> dict[str, Any]:
+        given_kernel = self.label_kernel == "precomputed"
+        return {
+            "n_components": self.n_components,
+            "target": self._target,
+            "label_kernel": "auto" if given_kernel else self.label_kernel,
+            "label_gamma": self.label_gamma,
+            "keep_unlabelled": self.unlabelled == "keep",
+        }
+
+    def _describe(self, model: _core.Model, data: Data, scores: np.ndarray | None) -> None:
+        values = model.values
+        self.n_components_ = model.n_components
+        self.eigenvalues_ = values["eigenvalues"].astype(data.dtype)
+        self.hsic_ = values["hsic"].astype(data.dtype)
+        self.hsic_ratio_ = values["hsic_ratio"].astype(data.dtype)
+        self.explained_variance_ = values["explained_variance"].astype(data.dtype)
+        self.explained_variance_ratio_ = values["explained_variance_ratio"].astype(data.dtype)
+        self.total_hsic_ = values["total_hsic"]
+        self.target_rank_ = values["target"]["rank"]
+        self.__dict__.pop("classes_", None)
+        if values["target"]["classes"] is not None:
+            self.classes_ = np.asarray(values["target"]["classes"])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        return tags
