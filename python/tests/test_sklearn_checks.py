@@ -8,7 +8,19 @@ sklearn = pytest.importorskip("sklearn")
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from eigenlens import PCA, IncrementalPCA, ProbabilisticPCA, TruncatedSVD
+from eigenlens import (
+    PCA,
+    ClassicalMDS,
+    IncrementalPCA,
+    Isomap,
+    KernelPCA,
+    LocallyLinearEmbedding,
+    Nystroem,
+    ProbabilisticPCA,
+    RBFSampler,
+    SpectralEmbedding,
+    TruncatedSVD,
+)
 
 ESTIMATORS = [
     PCA(),
@@ -20,6 +32,20 @@ ESTIMATORS = [
     PCA(missing="em"),
     ProbabilisticPCA(n_components=1),
     ProbabilisticPCA(n_components=1, missing="error", standardize=True),
+    KernelPCA(),
+    KernelPCA(n_components=1, kernel="rbf"),
+    KernelPCA(n_components=2, kernel="precomputed"),
+    ClassicalMDS(n_components=1),
+    ClassicalMDS(n_components=2, metric="precomputed"),
+    Isomap(n_components=1),
+    Isomap(n_components=2, metric="manhattan"),
+    Isomap(n_components=1, metric="precomputed"),
+    SpectralEmbedding(n_components=1),
+    SpectralEmbedding(n_components=2, affinity="precomputed"),
+    LocallyLinearEmbedding(n_components=1),
+    Nystroem(n_components=1),
+    Nystroem(n_components=5, landmarks="pivoted_cholesky"),
+    RBFSampler(n_components=1),
 ]
 
 

@@ -12,14 +12,21 @@ True
 
 from eigenlens import plots
 from eigenlens._choose import Choice, choose_n_components
+from eigenlens._classical_mds import ClassicalMDS
 from eigenlens._compat import ConvergenceWarning, NotFittedError
 from eigenlens._core import __version__
 from eigenlens._incremental_pca import IncrementalPCA
+from eigenlens._isomap import Isomap
+from eigenlens._kernel_pca import KernelPCA
 from eigenlens._load import load
+from eigenlens._locally_linear import LocallyLinearEmbedding
 from eigenlens._moments import Moments
+from eigenlens._nystroem import Nystroem
 from eigenlens._pca import PCA
 from eigenlens._probabilistic_pca import ProbabilisticPCA
+from eigenlens._rbf_sampler import RBFSampler
 from eigenlens._results import Certificate, Plan, Verification
+from eigenlens._spectral_embedding import SpectralEmbedding
 from eigenlens._table import Table
 from eigenlens._truncated_svd import TruncatedSVD
 from eigenlens._verify import verify
@@ -28,12 +35,19 @@ __all__ = [
     "PCA",
     "Certificate",
     "Choice",
+    "ClassicalMDS",
     "ConvergenceWarning",
     "IncrementalPCA",
+    "Isomap",
+    "KernelPCA",
+    "LocallyLinearEmbedding",
     "Moments",
     "NotFittedError",
+    "Nystroem",
     "Plan",
     "ProbabilisticPCA",
+    "RBFSampler",
+    "SpectralEmbedding",
     "Table",
     "TruncatedSVD",
     "Verification",

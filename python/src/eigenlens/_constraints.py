@@ -102,7 +102,34 @@ class _Jobs:
         return "-1 or an int in the range [1, inf)"
 
 
+class _Callable:
+    def __contains__(self, value: Any) -> bool:
+        return callable(value)
+
+    def __str__(self) -> str:
+        return "a callable"
+
+
+class _Text:
+    def __contains__(self, value: Any) -> bool:
+        return isinstance(value, str)
+
+    def __str__(self) -> str:
+        return "an instance of 'str'"
+
+
+class _Mapping:
+    def __contains__(self, value: Any) -> bool:
+        return isinstance(value, dict)
+
+    def __str__(self) -> str:
+        return "an instance of 'dict'"
+
+
 NOTHING = _Nothing()
+CALLABLE = _Callable()
+MAPPING = _Mapping()
+TEXT = _Text()
 TRUTH = _Truth()
 RANDOM_STATE = _RandomState()
 MEMORY = _Memory()

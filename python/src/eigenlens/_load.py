@@ -7,8 +7,12 @@ import os
 from typing import Any
 
 from eigenlens import _core
+from eigenlens._classical_mds import ClassicalMDS
 from eigenlens._estimator import Estimator
 from eigenlens._incremental_pca import IncrementalPCA
+from eigenlens._isomap import Isomap
+from eigenlens._kernel_pca import KernelPCA
+from eigenlens._locally_linear import LocallyLinearEmbedding
 from eigenlens._pca import PCA
 from eigenlens._probabilistic_pca import ProbabilisticPCA
 from eigenlens._truncated_svd import TruncatedSVD
@@ -18,6 +22,10 @@ _BY_METHOD: dict[str, type[Estimator]] = {
     "pca": PCA,
     "lsa": TruncatedSVD,
     "ppca": ProbabilisticPCA,
+    "kernel-pca": KernelPCA,
+    "mds": ClassicalMDS,
+    "isomap": Isomap,
+    "lle": LocallyLinearEmbedding,
 }
 _CLASSES: dict[str, type[Estimator]] = {
     one.__name__: one for one in (*_BY_METHOD.values(), IncrementalPCA)
@@ -53,11 +61,7 @@ def load(path: str | os.PathLike[str]) -> Any:
             known = ", ".join(_BY_METHOD)
             raise ValueError(f"{path}: a model of `{model.method}`; Python knows {known}")
         kind = _BY_METHOD[model.method]
-        parameters: dict[str, Any] = {"n_components": model.n_components}
-        if kind is PCA:
-            parameters["whiten"] = model.whitens
-        if kind is not TruncatedSVD:
-            parameters["standardize"] = model.scale is not None
+        parameters = kind._parameters_of(model)
         stored: dict[str, Any] = {}
     else:
         known = kind._get_param_names()

@@ -327,6 +327,11 @@ class PCA(Estimator):
             return "minka"
         return wish
 
+    @classmethod
+    def _parameters_of(cls, model: _core.Model) -> dict[str, Any]:
+        usual = super()._parameters_of(model)
+        return {**usual, "whiten": model.whitens, "standardize": model.scale is not None}
+
     def _promises_certificate(self) -> bool:
         return self.svd_solver != "randomized"
 

@@ -173,5 +173,9 @@ class ProbabilisticPCA(Estimator):
         self.aic_, self.bic_ = values["aic"], values["bic"]
         self.n_iter_ = 1 if values["em"] is None else values["em"]["iterations"]
 
+    @classmethod
+    def _parameters_of(cls, model: _core.Model) -> dict[str, Any]:
+        return {**super()._parameters_of(model), "standardize": model.scale is not None}
+
     def _stored_attributes(self) -> dict[str, Any]:
         return {"dtype": str(self.components_.dtype)}

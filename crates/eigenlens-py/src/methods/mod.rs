@@ -1,6 +1,10 @@
 //! Every method that can be fitted: a file and a row each.
 
+mod isomap;
+mod kernel_pca;
+mod lle;
 mod lsa;
+mod mds;
 mod pca;
 mod ppca;
 
@@ -37,6 +41,10 @@ fn method(name: &str, wishes: &Bound<PyAny>) -> PyResult<Box<dyn Method>> {
         "pca" => Box::new(PcaWishes::from_python(wishes)?),
         "lsa" => Box::new(lsa::LsaWishes::from_python(wishes)?),
         "ppca" => Box::new(ppca::PpcaWishes::from_python(wishes)?),
+        "kernel-pca" => Box::new(kernel_pca::KernelPcaWishes::from_python(wishes)?),
+        "mds" => Box::new(mds::MdsWishes::from_python(wishes)?),
+        "isomap" => Box::new(isomap::IsomapWishes::from_python(wishes)?),
+        "lle" => Box::new(lle::LleWishes::from_python(wishes)?),
         _ => return Err(PyValueError::new_err(format!("the method `{name}` is not known"))),
     })
 }
