@@ -121,6 +121,8 @@ class ClassicalMDS(Embedding):
         X = in_memory(data, self)
         if self.metric == "precomputed":
             _distances.refuse_negative(X)
+            if not new:
+                _distances.refuse_asymmetric(X)
             return data
         return of_array(self._distances(X, self._fit_X if new else X))
 

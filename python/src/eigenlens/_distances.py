@@ -57,6 +57,14 @@ def refuse_negative(X: Any) -> None:
         raise ValueError("Negative values in data passed to precomputed distance matrix.")
 
 
+def refuse_asymmetric(X: Any) -> None:
+    """Refuses a matrix that is not square and symmetric."""
+    if X.shape[0] != X.shape[1]:
+        raise ValueError(f"array must be 2-dimensional and square. shape = {X.shape}")
+    if abs(X - X.T).max() > 1e-10:
+        raise ValueError("Array must be symmetric")
+
+
 def _by_formula(X: np.ndarray, Y: np.ndarray, metric: str, params: dict[str, Any]) -> np.ndarray:
     name = COMPILED.get(metric, metric)
     if name not in (*COMPILED.values(), "sqeuclidean", "minkowski"):

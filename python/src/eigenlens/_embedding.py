@@ -41,5 +41,23 @@ class Embedding(Estimator):
         self.eigenvalues_ = found["eigenvalues"].astype(data.dtype)
         self.quality_ = found["quality"]
 
+    def _unit(self) -> float:
+        """What lengths in the model are measured in: 1 but for absurdly large or small data."""
+        return 2.0 ** _core.model_description(self._model)["map"]["exponent"]
+
+    def _points(self) -> np.ndarray:
+        """The training samples, where the model keeps them."""
+        points = self._unit() * _core.model_array(self._model, "points")
+        return points.astype(self.embedding_.dtype, copy=False)
+
     def _stored_attributes(self) -> dict[str, Any]:
         return {"dtype": str(self.embedding_.dtype)}
+
+
+def search(samples: Any, **parameters: Any) -> Any:
+    """scikit-learn's search for neighbours among samples, where it is installed."""
+    try:
+        from sklearn.neighbors import NearestNeighbors
+    except ImportError as error:
+        raise AttributeError("`nbrs_` is there only where scikit-learn is installed") from error
+    return NearestNeighbors(**parameters).fit(samples)

@@ -21,8 +21,9 @@ from eigenlens._constraints import (
     Words,
 )
 from eigenlens._data import Data, in_memory, of_array
-from eigenlens._embedding import Embedding
+from eigenlens._embedding import Embedding, search
 from eigenlens._estimator import SHARED
+from eigenlens._kernel_pca import KernelPCA
 from eigenlens._standalone import is_sparse
 
 
@@ -66,6 +67,10 @@ class Isomap(Embedding):
     eigenvalues_ : ndarray of shape (n_components,)
     dist_matrix_ : ndarray of shape (n_samples, n_samples)
         Lengths of shortest paths. Computed when it is first asked for with Euclidean distances.
+    kernel_pca_ : KernelPCA
+        Of −½ D∘D, with D the shortest paths; computed when it is asked for, as is `nbrs_`.
+    nbrs_ : sklearn.neighbors.NearestNeighbors
+        Where scikit-learn is installed.
     quality_ : dict
         Trustworthiness, continuity, stress and residual variance of the embedding.
     certificate_, plan_, warnings_, n_features_in_, feature_names_in_
@@ -84,7 +89,7 @@ class Isomap(Embedding):
     _method = "isomap"
     _constraints = {
         "n_neighbors": [Whole(1), NOTHING],
-        "radius": [Number(0), NOTHING],
+        "radius": [Number(0, closed_high=True), NOTHING],
         "n_components": [Whole(1)],
         "eigen_solver": [Words("auto", "arpack", "dense")],
         "tol": [Number(0)],
@@ -163,10 +168,31 @@ class Isomap(Embedding):
             )
             n = len(starts) - 1
             rows = np.repeat(np.arange(n), np.diff(starts))
-            unit = 2.0 ** _core.model_description(self._model)["map"]["exponent"]
-            paths = unit * _graphs.shortest_paths_of_edges(rows, columns, lengths, n)
+            paths = self._unit() * _graphs.shortest_paths_of_edges(rows, columns, lengths, n)
             self._paths = paths.astype(self.embedding_.dtype, copy=False)
         return self._paths
+
+    @property
+    def kernel_pca_(self) -> KernelPCA:
+        """The kernel PCA that the embedding is."""
+        kernel = -0.5 * self.dist_matrix_**2
+        return KernelPCA(self.n_components, kernel="precomputed", tol=self.tol).fit(kernel)
+
+    @property
+    def nbrs_(self) -> Any:
+        """A search for neighbours among the training samples."""
+        check_is_fitted(self)
+        samples = self._points() if self._is_euclidean() else self._fit_X
+        return search(
+            samples,
+            n_neighbors=self.n_neighbors,
+            radius=self.radius,
+            algorithm=self.neighbors_algorithm,
+            metric=self.metric,
+            p=self.p,
+            metric_params=self.metric_params,
+            n_jobs=self.n_jobs,
+        )
 
     # Which route.
 
@@ -187,7 +213,8 @@ class Isomap(Embedding):
         return {
             "n_components": k,
             "n_neighbors": self.n_neighbors,
-            "radius": None if self.radius is None else float(self.radius),
+            # Larger ones have squares that are no numbers.
+            "radius": None if self.radius is None else min(float(self.radius), 1e150),
             "landmarks": self.n_landmarks,
         }
 

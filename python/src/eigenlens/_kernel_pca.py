@@ -219,7 +219,7 @@ class KernelPCA(Estimator):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model file, which the command line and :func:`load` read too."""
         check_is_fitted(self)
-        if self._compiled_kernel() is None:
+        if self._compiled_kernel() is None or self._column_means is not None:
             raise NotImplementedError(
                 "a kernel that is computed in Python cannot be written to a model file; pickle "
                 "the estimator"
@@ -246,10 +246,25 @@ class KernelPCA(Estimator):
         return callable(self.kernel) or self.kernel in ("precomputed", "chi2", "additive_chi2")
 
     def _seen(self, data: Data, *, new: bool) -> Data:
+        if self.kernel == "precomputed":
+            return self._given_kernel(data, new=new)
         if self._compiled_kernel() is not None:
             return data
         X = in_memory(data, self)
         return of_array(self._kernel(X, self.X_fit_ if new else X))
+
+    def _given_kernel(self, data: Data, *, new: bool) -> Data:
+        """A given kernel; one that only centring makes symmetric is centred here, as scikit-learn
+        does."""
+        K = in_memory(data, self)
+        if new:
+            return data if self._column_means is None else of_array(K - self._column_means)
+        self._column_means = None
+        if is_sparse(K) or K.shape[0] != K.shape[1] or np.allclose(K, K.T, rtol=1e-9):
+            return data
+        self._column_means = K.mean(axis=0)
+        centered = K - self._column_means
+        return of_array(centered - centered.mean(axis=1, keepdims=True))
 
     # The fit.
 
@@ -292,6 +307,7 @@ class KernelPCA(Estimator):
     def _describe(self, model: _core.Model, data: Data, scores: np.ndarray | None) -> None:
         values = model.values
         self.accuracy_ = values["accuracy"]
+        self.__dict__.setdefault("_column_means", None)
         if not hasattr(self, "gamma_"):
             self.gamma_ = values["kernel"].get("gamma", 1.0 / data.n_features)
         eigenvalues = np.array(values["eigenvalues"])

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from eigenlens import _core
+from eigenlens._compat import check_is_fitted
 from eigenlens._constraints import RANDOM_STATE, Number, Whole, Words
 from eigenlens._data import Data
-from eigenlens._embedding import Embedding
+from eigenlens._embedding import Embedding, search
 from eigenlens._estimator import SHARED
 
 
@@ -44,6 +45,8 @@ class LocallyLinearEmbedding(Embedding):
     reconstruction_error_ : float
         The sum of the eigenvalues.
     eigenvalues_ : ndarray of shape (n_components,)
+    nbrs_ : sklearn.neighbors.NearestNeighbors
+        Made when it is asked for, where scikit-learn is installed.
     quality_ : dict
         Trustworthiness and continuity of the embedding.
     certificate_, plan_, warnings_, n_features_in_, feature_names_in_
@@ -111,6 +114,17 @@ class LocallyLinearEmbedding(Embedding):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory = memory
+
+    @property
+    def nbrs_(self) -> Any:
+        """A search for neighbours among the training samples."""
+        check_is_fitted(self)
+        return search(
+            self._points(),
+            n_neighbors=self.n_neighbors,
+            algorithm=self.neighbors_algorithm,
+            n_jobs=self.n_jobs,
+        )
 
     def _tolerance(self) -> float | None:
         # `tol` is what another solver stops at; ours is certified at its own.

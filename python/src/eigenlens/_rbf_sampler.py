@@ -70,11 +70,11 @@ class RBFSampler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         """Draws the frequencies for samples (n_samples × n_features)."""
         _constraints.check(self, self._constraints)
         data = for_estimator(self, X, reset=True, ensure_all_finite=True)
-        gamma = self._bandwidth(in_memory(data, self))
+        self._gamma = self._bandwidth(in_memory(data, self))
         random, m = generator(self.random_state), int(self.n_components)
         weights = random.normal(size=(data.n_features, m))
         offsets = random.uniform(0, 2 * np.pi, size=m)
-        self.random_weights_ = (np.sqrt(2.0 * gamma) * weights).astype(data.dtype, copy=False)
+        self.random_weights_ = (np.sqrt(2.0 * self._gamma) * weights).astype(data.dtype, copy=False)
         self.random_offset_ = offsets.astype(data.dtype, copy=False)
         self._n_features_out = m
         return self

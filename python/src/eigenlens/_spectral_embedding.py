@@ -137,7 +137,8 @@ callable
             values, vectors = self._of_dense(scaled, known)
         embedding = vectors / np.where(roots > 0.0, roots, 1.0)[:, None]
         largest = embedding[np.abs(embedding).argmax(axis=0), np.arange(embedding.shape[1])]
-        self.embedding_ = embedding * np.where(largest < 0.0, -1.0, 1.0)
+        embedding *= np.where(largest < 0.0, -1.0, 1.0)
+        self.embedding_ = embedding.astype(data.dtype, copy=False)
         self.eigenvalues_ = values
         return self
 
@@ -166,7 +167,7 @@ callable
                 stacklevel=3,
             )
         self.gamma_ = 1.0 / X.shape[1] if self.gamma is None else self.gamma
-        return _kernels.matrix(X, X, "rbf", gamma=self.gamma_)
+        return _kernels.matrix(X, X, "rbf", gamma=self.gamma_).astype(X.dtype, copy=False)
 
     def _neighbors_wanted(self, n: int) -> int:
         wanted = max(n // 10, 1) if self.n_neighbors is None else int(self.n_neighbors)
@@ -228,10 +229,7 @@ def _nearest(X: np.ndarray, k: int) -> np.ndarray:
 def _symmetric(affinities: Any) -> Any:
     """The affinities as float64, symmetric and without a diagonal, which changes no degree."""
     if affinities.shape[0] != affinities.shape[1]:
-        raise ValueError(
-            "array must be 2-dimensional and square. shape = "
-            f"{affinities.shape}"
-        )
+        raise ValueError(f"array must be 2-dimensional and square. shape = {affinities.shape}")
     entries = affinities.data if is_sparse(affinities) else affinities
     if np.min(entries, initial=0.0) < 0.0:
         raise ValueError("Negative values in data: affinities must be at least 0.")
