@@ -331,3 +331,18 @@ def test_distances_of_a_model_from_a_file_are_gone(tmp_path):
     Isomap().fit(DATA["roll"]).save(tmp_path / "isomap.safetensors")
     back = load(tmp_path / "isomap.safetensors")
     close(back.dist_matrix_, Isomap().fit(DATA["roll"]).dist_matrix_)
+
+
+def test_models_that_no_estimator_saved(tmp_path):
+    X = DATA["roll"]
+    for model in (
+        Isomap(n_neighbors=9),
+        ClassicalMDS(metric="chebyshev"),
+        ClassicalMDS(),
+        LocallyLinearEmbedding(n_neighbors=9),
+    ):
+        fitted = model.fit(X)
+        fitted._model.save(tmp_path / "model.safetensors", {})
+        back = load(tmp_path / "model.safetensors")
+        assert repr(back) == repr(model)
+        assert np.array_equal(back.embedding_, fitted.embedding_)

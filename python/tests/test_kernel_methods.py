@@ -341,3 +341,16 @@ def test_features_of_sparse_and_float32_data():
         close(found, dense, 1e-3)
         again = pickle.loads(pickle.dumps(model))
         assert np.array_equal(again.transform(X), model.transform(X))
+
+
+def test_models_that_no_estimator_saved(tmp_path):
+    X = DATA["wine"]
+    for model in (
+        KernelPCA(2, kernel="poly", gamma=0.5, degree=2, coef0=3.0),
+        KernelPCA(2, kernel="rbf", gamma=0.5, approximation="nystrom", n_landmarks=30),
+    ):
+        fitted = model.fit(X)
+        fitted._model.save(tmp_path / "model.safetensors", {})
+        back = load(tmp_path / "model.safetensors")
+        assert repr(back) == repr(model)
+        assert np.array_equal(back.transform(X), fitted.transform(X))

@@ -314,7 +314,7 @@ class KernelPCA(Estimator):
         # As in scikit-learn: what is this small is 0.
         smallest = (2e-7 if data.dtype == np.float32 else 1e-12) * eigenvalues.max(initial=0.0)
         eigenvalues[eigenvalues < smallest] = 0.0
-        self._refuse_negative(eigenvalues, data)
+        self._refuse_negative(model, eigenvalues, data)
         if self.remove_zero_eig or self.n_components is None:
             eigenvalues = eigenvalues[eigenvalues > 0.0]
         self.eigenvalues_ = eigenvalues.astype(data.dtype)
@@ -355,20 +355,22 @@ class KernelPCA(Estimator):
         self.dual_coef_ = np.linalg.solve(ridge, samples).astype(scores.dtype, copy=False)
         self.X_transformed_fit_ = scores
 
-    def _refuse_negative(self, eigenvalues: np.ndarray, data: Data) -> None:
+    def _refuse_negative(self, model: _core.Model, eigenvalues: np.ndarray, data: Data) -> None:
         """Refuses components along which the kernel has clearly negative eigenvalues."""
+        negative = _core.model_description(model)["negative"]
         asked = data.n_samples if self.n_components is None else len(eigenvalues)
-        found = np.count_nonzero(eigenvalues)
-        indefinite = callable(self.kernel) or self.kernel in ("sigmoid", "precomputed", "poly")
-        if data.X is None or not indefinite or found == asked or self.approximation != "exact":
+        if negative is None or data.X is None or np.count_nonzero(eigenvalues) == asked:
             return
-        centered = np.array(self._kernel(data.X, data.X), dtype=np.float64)
-        centered -= centered.mean(axis=0)
-        centered -= centered.mean(axis=1, keepdims=True)
-        all_values = np.linalg.eigvalsh(centered)[::-1][:asked]
-        largest, smallest = all_values[0], all_values[-1]
         ratio, least = (5e-3, 1e-6) if data.dtype == np.float32 else (1e-5, 1e-10)
-        if smallest < -ratio * largest and smallest < -least:
+        largest, smallest = float(eigenvalues.max(initial=0.0)), negative["smallest"]
+        bound = -max(ratio * largest, least)
+        if smallest < bound and asked < data.n_samples:
+            # Between the components asked for and the smallest there may be others.
+            centered = np.array(self._kernel(data.X, data.X), dtype=np.float64)
+            centered -= centered.mean(axis=0)
+            centered -= centered.mean(axis=1, keepdims=True)
+            smallest = np.linalg.eigvalsh(centered)[-asked]
+        if smallest < bound:
             raise ValueError(
                 f"There are significant negative eigenvalues ({-smallest / largest:g} of the "
                 "maximum positive). Either the matrix is not PSD, or there was an issue while "
@@ -381,7 +383,15 @@ class KernelPCA(Estimator):
         kernel = model.values["kernel"]
         name = {"polynomial": "poly"}.get(kernel["name"], kernel["name"])
         numbers = {key: kernel[key] for key in ("gamma", "degree", "coef0") if key in kernel}
-        return {**super()._parameters_of(model), "kernel": name, **numbers}
+        accuracy = model.values["accuracy"]
+        sizes = [accuracy[key] for key in ("landmarks", "features", "samples") if key in accuracy]
+        return {
+            **super()._parameters_of(model),
+            "kernel": name,
+            **numbers,
+            "approximation": accuracy["kind"],
+            "n_landmarks": sizes[0] if sizes else None,
+        }
 
     def _stored_attributes(self) -> dict[str, Any]:
         return {"dtype": str(self.eigenvalues_.dtype), "gamma_": self.gamma_}
