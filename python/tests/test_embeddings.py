@@ -265,17 +265,41 @@ def test_locally_linear_embedding(name, reg):
     assert np.array_equal(ours.transform(train), ours.embedding_)
 
 
+@pytest.mark.parametrize("method", ["hessian", "modified", "ltsa"])
+@pytest.mark.parametrize("name", DATA)
+def test_variants_of_locally_linear_embedding(name, method):
+    X = DATA[name]
+    # An even number: of an odd one, the modified method compares a sample with itself, and rounding
+    # decides.
+    train, new = X[:-30:2], X[-30:]
+    assert len(train) % 2 == 0
+    given = {"n_neighbors": 14, "n_components": 2, "method": method}
+    ours = LocallyLinearEmbedding(**given).fit(train)
+    theirs = manifold.LocallyLinearEmbedding(**given, eigen_solver="dense").fit(train)
+    assert angle(ours.embedding_, theirs.embedding_) < 1e-5
+    assert ours.reconstruction_error_ == pytest.approx(theirs.reconstruction_error_, rel=1e-6)
+    assert angle(ours.transform(new), theirs.transform(new)) < 1e-4
+    again = pickle.loads(pickle.dumps(ours))
+    assert np.array_equal(again.transform(new), ours.transform(new))
+    with pytest.raises(NotImplementedError, match="pickle"):
+        ours.save("nowhere")
+    # Nothing of it is left in the next fit, nor of an earlier one in it.
+    standard = ours.set_params(method="standard").fit(train)
+    assert np.array_equal(standard.transform(train), standard.embedding_)
+    assert hasattr(standard, "certificate_")
+    assert not hasattr(ours.set_params(method=method).fit(train), "certificate_")
+
+
 def test_locally_linear_embedding_refuses_what_it_has_not():
     X = DATA["wine"]
-    for method in ("hessian", "modified", "ltsa"):
-        with pytest.raises(NotImplementedError, match="method='standard'"):
-            LocallyLinearEmbedding(method=method).fit(X)
     with pytest.raises(ValueError, match="reg=1e-12"):
         LocallyLinearEmbedding(reg=0).fit(X)
     for parameters, words in (
         ({"n_components": 14}, "output dimension must be less"),
         ({"n_neighbors": 178}, "Expected n_neighbors"),
         ({"method": "other"}, "method"),
+        ({"method": "hessian", "n_neighbors": 5}, "n_neighbors must be greater"),
+        ({"method": "modified", "n_neighbors": 1}, "requires n_neighbors >= n_components"),
     ):
         for module in (eigenlens, manifold):
             with pytest.raises(ValueError, match=words):

@@ -109,6 +109,9 @@ KERNELS_AND_EMBEDDINGS = """
         assert np.allclose(scores, model.transform(np.abs(X)), atol=1e-6 * abs(scores).max())
     for model in (Nystroem(n_components=9), RBFSampler(n_components=9)):
         assert model.fit_transform(X).shape == (80, 9)
+    for method in ("hessian", "modified", "ltsa"):
+        model = LocallyLinearEmbedding(n_neighbors=12, method=method).fit(X)
+        assert model.transform(X[:5]).shape == (5, 2)
     # The same answer on either route.
     one = Isomap(n_neighbors=8).fit(X)
     other = Isomap(n_neighbors=8, metric=lambda x, y: np.linalg.norm(x - y)).fit(X)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from eigenlens._compat import HAS_SKLEARN
+from eigenlens._graphs import nearest
 from eigenlens._kernels import of_pairs
 from eigenlens._standalone import is_sparse
 
@@ -38,6 +39,19 @@ def matrix(X: Any, Y: Any, metric: Metric, params: dict[str, Any]) -> np.ndarray
         return pairwise_distances(_dense(X), None if X is Y else _dense(Y), metric=metric, **params)
     x = _dense(X)
     return _by_formula(x, x if X is Y else _dense(Y), metric, params)
+
+
+def nearest_samples(X: np.ndarray, among: np.ndarray, k: int) -> np.ndarray:
+    """The k nearest of some samples (m × k), nearest first, by Euclidean distance. Samples that are
+    `among` themselves are their own nearest."""
+    if HAS_SKLEARN:
+        from sklearn.neighbors import NearestNeighbors
+
+        return NearestNeighbors(n_neighbors=k).fit(among).kneighbors(X, return_distance=False)
+    distances = matrix(X, among, "euclidean", {})
+    if X is among:
+        np.fill_diagonal(distances, -1.0)
+    return nearest(distances, k)
 
 
 def as_given(X: Any) -> np.ndarray:

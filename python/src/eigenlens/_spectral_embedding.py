@@ -9,10 +9,10 @@ from typing import Any, Self
 import numpy as np
 
 from eigenlens import _constraints, _core, _graphs, _kernels, _options
-from eigenlens._compat import HAS_SKLEARN, BaseEstimator
+from eigenlens._compat import BaseEstimator
 from eigenlens._constraints import CALLABLE, NOTHING, RANDOM_STATE, Number, Whole, Words
 from eigenlens._data import for_estimator, in_memory, of_array
-from eigenlens._distances import as_given, matrix
+from eigenlens._distances import as_given, nearest_samples
 from eigenlens._estimator import SHARED
 from eigenlens._standalone import is_sparse
 
@@ -159,7 +159,7 @@ callable
             )
         if self.affinity == "nearest_neighbors" and not is_sparse(X):
             self.n_neighbors_ = self._neighbors_wanted(X.shape[0])
-            return _graphs.shared_neighbors(_nearest(X, self.n_neighbors_), X.shape[0])
+            return _graphs.shared_neighbors(nearest_samples(X, X, self.n_neighbors_), X.shape[0])
         if self.affinity == "nearest_neighbors":
             warnings.warn(
                 "Nearest neighbors affinity currently does not support sparse input, falling "
@@ -213,17 +213,6 @@ callable
         given = self.affinity in ("precomputed", "precomputed_nearest_neighbors")
         tags.input_tags.pairwise = tags.input_tags.positive_only = given
         return tags
-
-
-def _nearest(X: np.ndarray, k: int) -> np.ndarray:
-    """The k nearest samples of every sample, itself among them (n × k)."""
-    if HAS_SKLEARN:
-        from sklearn.neighbors import NearestNeighbors
-
-        return NearestNeighbors(n_neighbors=k).fit(X).kneighbors(X, return_distance=False)
-    distances = matrix(X, X, "euclidean", {})
-    np.fill_diagonal(distances, -1.0)
-    return _graphs.nearest(distances, k)
 
 
 def _symmetric(affinities: Any) -> Any:
