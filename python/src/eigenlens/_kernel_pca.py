@@ -273,11 +273,10 @@ class KernelPCA(Estimator):
         return {**super()._shared(), "max_iterations": None}
 
     def _fit(self, X: Any, sample_weight: Any, *, scores: bool) -> np.ndarray | None:
-        if self.fit_inverse_transform and isinstance(self.kernel, str):
-            if self.kernel == "precomputed":
-                raise ValueError("Cannot fit_inverse_transform with a precomputed kernel.")
-            if is_sparse(X):
-                raise NotImplementedError("Inverse transform not implemented for sparse matrices!")
+        if self.fit_inverse_transform and self.kernel == "precomputed":
+            raise ValueError("Cannot fit_inverse_transform with a precomputed kernel.")
+        if self.fit_inverse_transform and is_sparse(X):
+            raise NotImplementedError("Inverse transform not implemented for sparse matrices!")
         return super()._fit(X, sample_weight, scores=scores)
 
     def _wishes(self, data: Data) -> dict[str, Any]:

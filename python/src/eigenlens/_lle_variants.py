@@ -83,12 +83,15 @@ def _hessian(X: np.ndarray, neighbors: np.ndarray, k: int, tol: float) -> Local:
 def _modified(X: np.ndarray, neighbors: np.ndarray, k: int, tol: float) -> Local:
     """Modified LLE (Zhang & Wang 2007): several weights for each sample."""
     m = neighbors.shape[1]
-    found = [np.linalg.svd(X[nodes] - x, full_matrices=True)[:2] for x, nodes in zip(X, neighbors)]
+    around = (X[nodes] - x for x, nodes in zip(X, neighbors, strict=True))
+    found = [np.linalg.svd(differences, full_matrices=True)[:2] for differences in around]
     vectors = [left for left, _ in found]
     values = np.array([roots**2 for _, roots in found])
     # How much of the spread is across the surface: half of the samples have less.
     across = np.median(_shares(values[:, k:].sum(axis=1), values[:, :k].sum(axis=1)))
-    for i, (nodes, own, spread) in enumerate(zip(neighbors, vectors, values)):
+    for i, (nodes, own, spread) in enumerate(
+        zip(neighbors, vectors, values, strict=True)
+    ):
         usual = _regularized(own, spread)
         sums = np.cumsum(spread)
         share = _shares(sums[-1] - sums[:-1], sums[:-1])

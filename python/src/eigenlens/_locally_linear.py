@@ -144,7 +144,7 @@ class LocallyLinearEmbedding(Embedding):
         nearest = nearest_samples(new, self._fit_X, self.n_neighbors)
         placed = [
             variants.weights(x, self._fit_X[nodes], self.reg) @ self.embedding_[nodes]
-            for x, nodes in zip(new, nearest)
+            for x, nodes in zip(new, nearest, strict=True)
         ]
         return np.array(placed).astype(data.dtype, copy=False)
 
