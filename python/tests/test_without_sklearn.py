@@ -102,3 +102,64 @@ def test_wrong_input_is_refused_in_the_same_words():
         assert "sample_weight.shape" in message(lambda: PCA(1).fit(X, sample_weight=[1, 2]))
         assert "Complex data" in message(lambda: PCA(1).fit(X * 1j))
     """)
+
+
+KERNELS_AND_EMBEDDINGS = """
+    from eigenlens import (
+        ClassicalMDS, Isomap, KernelPCA, LocallyLinearEmbedding, Nystroem, RBFSampler,
+        SpectralEmbedding,
+    )
+    for model in (
+        KernelPCA(2, kernel="rbf", fit_inverse_transform=True),
+        KernelPCA(2, kernel=lambda x, y: float(x @ y)),
+        KernelPCA(2, kernel="chi2"),
+        ClassicalMDS(2),
+        ClassicalMDS(2, metric="sqeuclidean"),
+        Isomap(n_neighbors=8),
+        Isomap(n_neighbors=8, metric="cosine"),
+        Isomap(n_neighbors=8, metric="minkowski", p=3),
+        LocallyLinearEmbedding(n_neighbors=8, reg=0.1),
+    ):
+        scores = model.fit_transform(np.abs(X))
+        assert scores.shape == (80, 2)
+        assert np.allclose(scores, model.transform(np.abs(X)), atol=1e-6 * abs(scores).max())
+    for model in (Nystroem(n_components=9), RBFSampler(n_components=9)):
+        assert model.fit_transform(X).shape == (80, 9)
+    for method in ("hessian", "modified", "ltsa"):
+        model = LocallyLinearEmbedding(n_neighbors=12, method=method).fit(X)
+        assert model.transform(X[:5]).shape == (5, 2)
+    # The same answer on either route.
+    one = Isomap(n_neighbors=8).fit(X)
+    other = Isomap(n_neighbors=8, metric=lambda x, y: np.linalg.norm(x - y)).fit(X)
+    assert np.allclose(one.embedding_, other.embedding_)
+    assert np.allclose(one.dist_matrix_, other.dist_matrix_)
+    assert np.isclose(one.reconstruction_error(), other.reconstruction_error())
+    distances = np.linalg.norm(X[:, None] - X[None], axis=2)
+    given = SpectralEmbedding(2, affinity="precomputed_nearest_neighbors", n_neighbors=12)
+    assert np.allclose(
+        given.fit_transform(distances),
+        SpectralEmbedding(2, n_neighbors=12).fit_transform(X),
+    )
+    linear = KernelPCA(2).fit(X)
+    assert np.allclose(linear.eigenvalues_, 79 * PCA(2).fit(X).explained_variance_)
+    try:
+        Isomap(metric="canberra").fit(X)
+    except ValueError as error:
+        assert "needs scikit-learn" in str(error)
+    else:
+        raise AssertionError
+    try:
+        one.nbrs_
+    except AttributeError as error:
+        assert "scikit-learn" in str(error)
+    else:
+        raise AssertionError
+"""
+
+
+def test_kernels_and_embeddings_work():
+    run(KERNELS_AND_EMBEDDINGS)
+
+
+def test_kernels_and_embeddings_work_without_scipy_too():
+    run('    sys.modules["scipy"] = None\n' + KERNELS_AND_EMBEDDINGS)

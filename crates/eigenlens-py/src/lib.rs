@@ -8,10 +8,13 @@ mod data;
 mod dependence;
 mod errors;
 mod files;
+mod inside;
+mod kernels;
 mod methods;
 mod model;
 mod moments;
 mod options;
+mod pairs;
 mod picture;
 mod records;
 mod target;
@@ -29,11 +32,17 @@ mod _core {
     #[pymodule_export]
     use super::files::Files;
     #[pymodule_export]
+    use super::inside::{model_array, model_description, pre_images};
+    #[pymodule_export]
+    use super::kernels::kernel_matrix;
+    #[pymodule_export]
     use super::methods::{fit, plan};
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]
     use super::moments::{Moments, column_statistics, fit_moments};
+    #[pymodule_export]
+    use super::pairs::{largest_pairs, smallest_pairs};
     #[pymodule_export]
     use super::picture::scree_svg;
     #[pymodule_export]

@@ -32,7 +32,7 @@ impl Model {
         Model(StoredModel { model, term_weights: None, origin })
     }
 
-    fn model(&self) -> &dyn eigenlens::Model {
+    pub fn model(&self) -> &dyn eigenlens::Model {
         self.0.model.as_ref()
     }
 

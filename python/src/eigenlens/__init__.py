@@ -13,18 +13,25 @@ True
 from eigenlens import plots
 from eigenlens._bayesian_pca import BayesianPCA
 from eigenlens._choose import Choice, choose_n_components
+from eigenlens._classical_mds import ClassicalMDS
 from eigenlens._compat import ConvergenceWarning, NotFittedError
 from eigenlens._core import __version__
 from eigenlens._hsic import Dependence, hsic
 from eigenlens._incremental_pca import IncrementalPCA
+from eigenlens._isomap import Isomap
+from eigenlens._kernel_pca import KernelPCA
 from eigenlens._kernel_supervised_pca import KernelSupervisedPCA
 from eigenlens._load import load
+from eigenlens._locally_linear import LocallyLinearEmbedding
 from eigenlens._moments import Moments
+from eigenlens._nystroem import Nystroem
 from eigenlens._pca import PCA
 from eigenlens._probabilistic_pca import ProbabilisticPCA
 from eigenlens._probabilistic_pca_mixture import ProbabilisticPCAMixture
+from eigenlens._rbf_sampler import RBFSampler
 from eigenlens._results import Certificate, Plan, Verification
 from eigenlens._sparse_pca import SparsePCA
+from eigenlens._spectral_embedding import SpectralEmbedding
 from eigenlens._supervised_pca import SupervisedPCA
 from eigenlens._table import Table
 from eigenlens._truncated_svd import TruncatedSVD
@@ -35,16 +42,23 @@ __all__ = [
     "BayesianPCA",
     "Certificate",
     "Choice",
+    "ClassicalMDS",
     "ConvergenceWarning",
     "Dependence",
     "IncrementalPCA",
+    "Isomap",
+    "KernelPCA",
     "KernelSupervisedPCA",
+    "LocallyLinearEmbedding",
     "Moments",
     "NotFittedError",
+    "Nystroem",
     "Plan",
     "ProbabilisticPCA",
     "ProbabilisticPCAMixture",
+    "RBFSampler",
     "SparsePCA",
+    "SpectralEmbedding",
     "SupervisedPCA",
     "Table",
     "TruncatedSVD",

@@ -32,6 +32,7 @@ class Number:
     high: float = np.inf
     open_low: bool = False
     only_float: bool = False
+    closed_high: bool = False
 
     def __contains__(self, value: Any) -> bool:
         if not isinstance(value, Real) or isinstance(value, bool):
@@ -39,11 +40,12 @@ class Number:
         if self.only_float and isinstance(value, Integral):
             return False
         above = value > self.low if self.open_low else value >= self.low
-        return bool(above and value < self.high)
+        below = value <= self.high if self.closed_high else value < self.high
+        return bool(above and below)
 
     def __str__(self) -> str:
-        left = "(" if self.open_low else "["
-        return f"a float in the range {left}{float(self.low)}, {float(self.high)})"
+        left, right = "(" if self.open_low else "[", "]" if self.closed_high else ")"
+        return f"a float in the range {left}{float(self.low)}, {float(self.high)}{right}"
 
 
 class Words:
@@ -102,7 +104,34 @@ class _Jobs:
         return "-1 or an int in the range [1, inf)"
 
 
+class _Callable:
+    def __contains__(self, value: Any) -> bool:
+        return callable(value)
+
+    def __str__(self) -> str:
+        return "a callable"
+
+
+class _Text:
+    def __contains__(self, value: Any) -> bool:
+        return isinstance(value, str)
+
+    def __str__(self) -> str:
+        return "an instance of 'str'"
+
+
+class _Mapping:
+    def __contains__(self, value: Any) -> bool:
+        return isinstance(value, dict)
+
+    def __str__(self) -> str:
+        return "an instance of 'dict'"
+
+
 NOTHING = _Nothing()
+CALLABLE = _Callable()
+MAPPING = _Mapping()
+TEXT = _Text()
 TRUTH = _Truth()
 RANDOM_STATE = _RandomState()
 MEMORY = _Memory()

@@ -26,6 +26,8 @@ class Data:
     n_features: int
     dtype: np.dtype[Any]
     is_sparse: bool = False
+    # The array or sparse matrix itself; None for files.
+    X: Any = None
 
     @property
     def n_counted(self) -> int | None:
@@ -51,10 +53,12 @@ def for_estimator(
     accept_sparse: bool = True,
     ensure_min_samples: int = 1,
     ensure_min_features: int = 1,
+    ensure_all_finite: bool = False,
 ) -> Data:
     """Data for `fit` (with `reset`) or for a fitted estimator, with names kept or compared.
 
     The compiled part looks for NaN and infinities itself: no extra pass over the data.
+    `ensure_all_finite` is for what is computed here.
     """
     table = as_table(X)
     if table is not None:
@@ -62,12 +66,13 @@ def for_estimator(
     checks: dict[str, Any] = {
         "accept_sparse": "csr" if accept_sparse else False,
         "dtype": [np.float64, np.float32],
-        "ensure_all_finite": False,
+        "ensure_all_finite": ensure_all_finite,
         "ensure_min_samples": ensure_min_samples,
         "ensure_min_features": ensure_min_features,
     }
     names, X = _from_arrow(X)
-    if names is None and reset and _is_plain(X, ensure_min_samples, ensure_min_features):
+    plain = reset and not ensure_all_finite
+    if names is None and plain and _is_plain(X, ensure_min_samples, ensure_min_features):
         estimator.n_features_in_ = X.shape[1]
         estimator.__dict__.pop("feature_names_in_", None)
     elif names is None:
@@ -113,7 +118,23 @@ def _data(X: Any, names: Any, weights: Any) -> Data:
         n_features=X.shape[1],
         dtype=X.dtype,
         is_sparse=sparse,
+        X=X,
     )
+
+
+def of_array(X: Any) -> Data:
+    """Data of an array or sparse matrix that needs no check."""
+    return _data(X, None, None)
+
+
+def in_memory(data: Data, estimator: Any) -> Any:
+    """The array or sparse matrix, for what is computed here rather than in the compiled part."""
+    if data.X is None:
+        raise ValueError(
+            f"{type(estimator).__name__} does not read files; load the table first, for example "
+            "with pandas.read_parquet"
+        )
+    return data.X
 
 
 def _is_plain(X: Any, min_samples: int, min_features: int) -> bool:

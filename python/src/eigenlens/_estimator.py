@@ -50,6 +50,18 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _tolerance(self) -> float | None:
         return getattr(self, "tol", None)
 
+    def _seen(self, data: Data, *, new: bool) -> Data:
+        """The data as the method sees them: others where, say, a kernel is computed here first."""
+        return data
+
+    def _must_be_finite(self) -> bool:
+        """Whether data are looked through here, before the compiled part does."""
+        return False
+
+    def _compiled(self) -> str:
+        """The compiled method, where parameters decide which."""
+        return self._method
+
     # What follows from it.
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -73,8 +85,10 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def transform(self, X: Any) -> np.ndarray:
         """Scores of training or new samples (n_samples × n_components)."""
         check_is_fitted(self)
-        data = for_estimator(self, X, reset=False)
-        return self._model.transform(data.given, _options.n_bytes(getattr(self, "memory", None)))
+        data = for_estimator(self, X, reset=False, ensure_all_finite=self._must_be_finite())
+        memory = _options.n_bytes(getattr(self, "memory", None))
+        scores = self._model.transform(self._seen(data, new=True).given, memory)
+        return scores.astype(data.dtype, copy=False)
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Samples (n_samples × n_features) from scores (n_samples × n_components)."""
@@ -89,7 +103,8 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         _constraints.check(self, self._constraints)
         other = type(self)(**self.get_params(deep=False))
         data = for_estimator(other, X, reset=True)
-        return _core.plan(self._method, other._wishes(data), data.given, self._shared())
+        wishes, given = other._wishes(data), other._seen(data, new=False).given
+        return _core.plan(self._compiled(), wishes, given, self._shared())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model file, which the command line and :func:`load` read too."""
@@ -105,10 +120,10 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             sample_weight=sample_weight,
             ensure_min_samples=self._ensure_min_samples,
             ensure_min_features=self._ensure_min_features,
+            ensure_all_finite=self._must_be_finite(),
         )
-        model, found = _core.fit(
-            self._method, self._wishes(data), data.given, self._shared(), scores
-        )
+        wishes, given = self._wishes(data), self._seen(data, new=False).given
+        model, found = _core.fit(self._compiled(), wishes, given, self._shared(), scores)
         self._take(model, data, found)
         return found
 

@@ -8,9 +8,13 @@ from typing import Any
 
 from eigenlens import _core
 from eigenlens._bayesian_pca import BayesianPCA
+from eigenlens._classical_mds import ClassicalMDS
 from eigenlens._estimator import Estimator
 from eigenlens._incremental_pca import IncrementalPCA
+from eigenlens._isomap import Isomap
+from eigenlens._kernel_pca import KernelPCA
 from eigenlens._kernel_supervised_pca import KernelSupervisedPCA
+from eigenlens._locally_linear import LocallyLinearEmbedding
 from eigenlens._pca import PCA
 from eigenlens._probabilistic_pca import ProbabilisticPCA
 from eigenlens._probabilistic_pca_mixture import ProbabilisticPCAMixture
@@ -28,6 +32,10 @@ _BY_METHOD: dict[str, type[Estimator]] = {
     "sparse-pca": SparsePCA,
     "supervised-pca": SupervisedPCA,
     "kernel-supervised-pca": KernelSupervisedPCA,
+    "kernel-pca": KernelPCA,
+    "mds": ClassicalMDS,
+    "isomap": Isomap,
+    "lle": LocallyLinearEmbedding,
 }
 _CLASSES: dict[str, type[Estimator]] = {
     one.__name__: one for one in (*_BY_METHOD.values(), IncrementalPCA)

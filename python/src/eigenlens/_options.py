@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
+
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _BINARY = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 
@@ -45,6 +47,13 @@ def seed(random_state: Any) -> int:
     if hasattr(random_state, "randint"):
         return int(random_state.randint(2**31 - 1))
     return int(random_state)
+
+
+def generator(random_state: Any) -> np.random.RandomState:
+    """The generator that scikit-learn would use; that of seed 0 for `None`."""
+    if hasattr(random_state, "randint"):
+        return random_state
+    return np.random.RandomState(0 if random_state is None else int(random_state))
 
 
 def n_bytes(memory: int | str | None) -> int | None:

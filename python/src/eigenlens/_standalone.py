@@ -77,6 +77,10 @@ class TransformerMixin:
             if name in cls.__dict__:
                 setattr(cls, name, _with_output(cls.__dict__[name]))
 
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Fits, and transforms the same samples."""
+        return self.fit(X, y).transform(X)
+
     def set_output(self, *, transform: str | None = None) -> TransformerMixin:
         """What `transform` returns: `default`, `pandas` or `polars`."""
         if transform not in (None, "default", "pandas", "polars"):

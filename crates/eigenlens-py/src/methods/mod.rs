@@ -1,8 +1,12 @@
 //! Every method that can be fitted: a file and a row each.
 
 mod bayesian_pca;
+mod isomap;
+mod kernel_pca;
 mod kernel_supervised_pca;
+mod lle;
 mod lsa;
+mod mds;
 mod pca;
 mod ppca;
 mod ppca_mixture;
@@ -49,6 +53,10 @@ fn method(name: &str, wishes: &Bound<PyAny>) -> PyResult<Box<dyn Method>> {
         }
         "bayesian-pca" => Box::new(bayesian_pca::BayesianWishes::from_python(wishes)?),
         "ppca-mixture" => Box::new(wishes.extract::<ppca_mixture::MixtureWishes>()?),
+        "kernel-pca" => Box::new(kernel_pca::KernelPcaWishes::from_python(wishes)?),
+        "mds" => Box::new(mds::MdsWishes::from_python(wishes)?),
+        "isomap" => Box::new(isomap::IsomapWishes::from_python(wishes)?),
+        "lle" => Box::new(lle::LleWishes::from_python(wishes)?),
         _ => return Err(PyValueError::new_err(format!("the method `{name}` is not known"))),
     })
 }
