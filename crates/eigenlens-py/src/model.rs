@@ -64,6 +64,9 @@ impl Model {
     }
 }
 
+/// One number for each sample.
+type PerSample<'py> = Bound<'py, PyArray1<f64>>;
+
 /// What every model has.
 #[pymethods]
 impl Model {
@@ -255,7 +258,7 @@ impl Model {
         &self,
         py: Python<'py>,
         data: Given<'py>,
-    ) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+    ) -> PyResult<(PerSample<'py>, PerSample<'py>)> {
         let taken = data.take()?;
         let pca = self.pca()?;
         let found =
