@@ -72,56 +72,6 @@ macro_rules! typed {
 }
 pub(crate) use typed;
 
-/// The body of a public function that is generic in its data's elements: compiles the work in this
-/// crate, once for each of the two types (see [`Scalar::choose`]), and calls what fits the data.
-/// `compiled_here!(Isomap, self.fit_typed(data) -> Result<EmbeddingModel>)`; further arguments follow
-/// the data with their types. A result with the elements of the data is named by a [`Typed`]:
-/// `compiled_here!(KernelPcaModel, self.transform_typed(data) -> Made of T)`.
-macro_rules! compiled_here {
-    ($of:ty, $me:ident.$work:ident($data:ident $(, $more:ident: $kind:ty)*) -> $out:ident of $t:ty) => {{
-        #[inline(never)]
-        fn single(
-            me: &$of,
-            data: &$crate::Dataset<f32>
-            $(, $more: $kind)*
-        ) -> <$out as $crate::scalar::Typed>::Of<f32> {
-            me.$work(data $(, $more)*)
-        }
-
-        #[inline(never)]
-        fn double(
-            me: &$of,
-            data: &$crate::Dataset<f64>
-            $(, $more: $kind)*
-        ) -> <$out as $crate::scalar::Typed>::Of<f64> {
-            me.$work(data $(, $more)*)
-        }
-
-        <$t as $crate::scalar::Scalar>::choose::<$crate::data::Data, $out>(
-            $data,
-            |data| single($me, data $(, $more)*),
-            |data| double($me, data $(, $more)*),
-        )
-    }};
-    ($of:ty, $me:ident.$work:ident($data:ident $(, $more:ident: $kind:ty)*) -> $out:ty) => {{
-        #[inline(never)]
-        fn single(me: &$of, data: &$crate::Dataset<f32> $(, $more: $kind)*) -> $out {
-            me.$work(data $(, $more)*)
-        }
-
-        #[inline(never)]
-        fn double(me: &$of, data: &$crate::Dataset<f64> $(, $more: $kind)*) -> $out {
-            me.$work(data $(, $more)*)
-        }
-
-        match $data.either() {
-            $crate::data::Either::Single(data) => single($me, data $(, $more)*),
-            $crate::data::Either::Double(data) => double($me, data $(, $more)*),
-        }
-    }};
-}
-pub(crate) use compiled_here;
-
 impl Scalar for f64 {
     const EPSILON: f64 = f64::EPSILON;
     const SAFE_EXPONENT: i32 = 200;

@@ -29,8 +29,11 @@ pub struct Own {
     /// Penalised regression with so many non-zeros: one number, or one for each component.
     #[arg(long, value_name = "C,…", value_delimiter = ',', group = "formulation")]
     non_zeros: Vec<usize>,
+    /// A factorisation of the data with this λ, as in scikit-learn's SparsePCA.
+    #[arg(long, value_name = "L", group = "formulation")]
+    dictionary: Option<f64>,
     /// Prove the optimum by branch and bound, or how far from it the best found can be.
-    #[arg(long, conflicts_with_all = ["penalty", "non_zeros"])]
+    #[arg(long, conflicts_with_all = ["penalty", "non_zeros", "dictionary"])]
     exact: bool,
     /// Seconds for the proof of each component.
     #[arg(long, value_name = "SECONDS", default_value_t = 60.0, requires = "exact")]
@@ -42,16 +45,16 @@ pub struct Own {
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, requires = "exact")]
     gap: f64,
     /// Only components without negative entries.
-    #[arg(long, conflicts_with_all = ["penalty", "non_zeros"])]
+    #[arg(long, conflicts_with_all = ["penalty", "non_zeros", "dictionary"])]
     non_negative: bool,
     /// What is taken out of the covariance after each component [default: projection].
-    #[arg(long, value_name = "WAY", conflicts_with_all = ["penalty", "non_zeros"])]
+    #[arg(long, value_name = "WAY", conflicts_with_all = ["penalty", "non_zeros", "dictionary"])]
     deflation: Option<Way>,
     /// λ₂ of the regression, or `infinite` for many more features than samples [default: 1e-6].
-    #[arg(long, value_name = "L|infinite", value_parser = parse_ridge, conflicts_with = "cardinality")]
+    #[arg(long, value_name = "L|infinite", value_parser = parse_ridge, conflicts_with_all = ["cardinality", "dictionary"])]
     ridge: Option<Ridge>,
     /// What penalties are relative to [default: covariance].
-    #[arg(long, value_name = "UNIT", conflicts_with = "cardinality")]
+    #[arg(long, value_name = "UNIT", conflicts_with_all = ["cardinality", "dictionary"])]
     penalty_scale: Option<Scale>,
     /// How samples are projected onto components that are not orthogonal.
     #[arg(long, value_name = "HOW", default_value = "least-squares")]
@@ -60,7 +63,7 @@ pub struct Own {
     #[arg(long, value_name = "N", default_value_t = 4)]
     starts: usize,
     /// Follow the path from sparse to full in so many points, for `plot --kind path`.
-    #[arg(long, value_name = "POINTS")]
+    #[arg(long, value_name = "POINTS", conflicts_with = "dictionary")]
     path: Option<usize>,
     /// Divide every feature by its standard deviation.
     #[arg(long)]
@@ -125,6 +128,8 @@ impl Own {
             SparsePca::penalty(k, self.penalty.clone())
         } else if !self.non_zeros.is_empty() {
             SparsePca::non_zeros(k, self.non_zeros.clone())
+        } else if let Some(penalty) = self.dictionary {
+            SparsePca::dictionary(k, penalty)
         } else if !self.cardinality.is_empty() {
             SparsePca::cardinality(k, self.cardinality.clone())
         } else {
@@ -202,6 +207,7 @@ impl Method for Own {
             ("cardinality", list(&self.cardinality)),
             ("penalty", list(&self.penalty)),
             ("non_zeros", list(&self.non_zeros)),
+            ("dictionary", list(self.dictionary.as_slice())),
         ];
         words.extend(lists.into_iter().filter(|(_, list)| !list.is_empty()));
         words

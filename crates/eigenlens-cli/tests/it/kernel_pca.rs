@@ -62,3 +62,46 @@ fn options_that_do_not_fit_are_refused() {
     let ran = sandbox.run(&["fit", "kernel-pca", "iris.csv", "--gamma", "1e12"]);
     assert!(ran.err.contains("every sample is alone"), "{}", ran.err);
 }
+
+/// The share of rows on the right side of the best cut along a column of scores.
+fn best_cut(csv: &str, label: &str, column: &str) -> f64 {
+    let mut lines = csv.lines();
+    let header: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let place = |name: &str| header.iter().position(|h| *h == name).unwrap();
+    let (label, column) = (place(label), place(column));
+    let mut rows: Vec<(f64, String)> = lines
+        .map(|line| line.split(',').collect::<Vec<_>>())
+        .map(|cells| (cells[column].parse().unwrap(), cells[label].to_string()))
+        .collect();
+    rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let one = rows[0].1.clone();
+    let ones = rows.iter().filter(|r| r.1 == one).count();
+    let n = rows.len();
+    let (mut best, mut below) = (0, 0);
+    for (at, row) in rows.iter().enumerate() {
+        below += usize::from(row.1 == one);
+        let right = below + (n - ones) - (at + 1 - below);
+        best = best.max(right).max(n - right);
+    }
+    best as f64 / n as f64
+}
+
+#[test]
+fn circles_and_moons_part_as_the_page_says() {
+    let sandbox = Sandbox::with("kernel-parts", &["circles", "moons"]);
+    let scores = |method: &[&str]| {
+        let ends: &[&str] = &["-o", "m.safetensors", "--scores", "scores.csv"];
+        sandbox.ok(&[&["fit"], method, ends].concat());
+        sandbox.text("scores.csv")
+    };
+    for (table, label, gamma, axis) in
+        [("circles.csv", "circle", "5", "KPC3"), ("moons.csv", "moon", "25", "KPC1")]
+    {
+        let plain = scores(&["pca", table, "-k", "2"]);
+        for axis in ["PC1", "PC2"] {
+            assert!(best_cut(&plain, label, axis) < 0.8, "{table}, {axis}");
+        }
+        let curved = scores(&["kernel-pca", table, "-k", "3", "--gamma", gamma]);
+        assert_eq!(best_cut(&curved, label, axis), 1.0, "{table}");
+    }
+}

@@ -2,6 +2,7 @@
 //! Nothing here is centred in place or copied only to be centred.
 
 mod columns;
+mod compiled;
 mod cross;
 mod csr;
 mod factor;
@@ -31,6 +32,7 @@ pub use term_weights::{TermWeighting, TermWeights};
 pub use weights::SampleWeights;
 
 pub(crate) use columns::{Columns, two_sum};
+pub(crate) use compiled::compiled_here;
 pub(crate) use cross::Cross;
 pub(crate) use factor::Factor;
 pub(crate) use holes::check_rate;

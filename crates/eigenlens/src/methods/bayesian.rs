@@ -3,11 +3,11 @@
 use super::em::EmWish;
 use super::fit::Fit;
 use super::ppca::{iterated, refuse_holes};
-use crate::data::{Dataset, Missing};
+use crate::data::{Dataset, Missing, compiled_here};
 use crate::error::{Error, Result};
 use crate::missing::{Observer, Progress};
 use crate::model::PpcaModel;
-use crate::scalar::{Scalar, compiled_here};
+use crate::scalar::Scalar;
 use crate::solve::Plan;
 use crate::wishes::{NComponents, Options};
 use ndarray::Array2;
@@ -26,7 +26,7 @@ use std::ops::ControlFlow;
 /// // Two directions in five features, and a little noise.
 /// let x = Array2::from_shape_fn((60, 5), |(i, f)| {
 ///     let (a, b) = ((i as f64 * 0.7).sin(), (i as f64 * 1.3).cos());
-///     let noise = 0.01 * ((i * 31 + f * 17) as f64).sin();
+///     let noise = 0.01 * ((i * i * 31 + f * f * 17 + i * f * 7) as f64).sin();
 ///     let place = f as f64 - 2.0;
 ///     a * place + b * (place * place - 2.0) + noise
 /// });

@@ -4,7 +4,7 @@
 use super::em::EmWish;
 use crate::data::{
     Columns, Dataset, Missing, Moments, Pass, Prepared, Scores, Standardization, Standardized,
-    Tails,
+    Tails, compiled_here,
 };
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
@@ -12,7 +12,7 @@ use crate::linalg::transpose::transpose_into;
 use crate::linalg::{gemm, pool, random};
 use crate::model::{LinearMap, PcaModel, PcaParts, factors};
 use crate::operator::FeatureGram;
-use crate::scalar::{Scalar, compiled_here, typed};
+use crate::scalar::{Scalar, typed};
 use crate::select::{self, Outcome, Sample, Spectrum};
 use crate::solve::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};
 use crate::solve::finish;

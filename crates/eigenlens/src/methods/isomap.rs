@@ -1,7 +1,7 @@
 //! Isomap: classical MDS of distances along the data.
 
 use super::spectral::{self, Graph};
-use crate::data::Dataset;
+use crate::data::{Dataset, compiled_here};
 use crate::error::{Error, Result};
 use crate::graph::{Geodesics, Judged, Kept, Metric, Neighborhood, Original, Points, Seeds, judge};
 use crate::linalg::dense::power_of_two;
@@ -9,7 +9,7 @@ use crate::linalg::{pool, random};
 use crate::model::{
     DistanceMap, Distances, EmbeddingMap, EmbeddingModel, EmbeddingParts, pick_columns,
 };
-use crate::scalar::{Scalar, compiled_here};
+use crate::scalar::Scalar;
 use crate::solve::Plan;
 use crate::wishes::{NComponents, Options};
 use ndarray::{Array2, Axis};

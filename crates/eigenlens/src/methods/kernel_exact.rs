@@ -256,15 +256,20 @@ impl Search<'_> {
         if small {
             wish.affordable = (self.n / 4).max(60);
         }
-        let pairs = krylov::largest(self.gram, &wish)?;
-        if pairs.convergence.converged || !small {
-            return Ok(pairs);
+        if self.n > FEW {
+            let pairs = krylov::largest(self.gram, &wish)?;
+            if pairs.convergence.converged || !small {
+                return Ok(pairs);
+            }
         }
         let mut matrix = Array2::zeros((self.n, self.n));
         self.gram.apply(Array2::eye(self.n).view(), &mut matrix)?;
         Ok(dense::full(matrix.view(), k + wish.guard)?.ritz)
     }
 }
+
+/// Up to this many samples all eigenvalues are computed: it takes no time, and none can be missed.
+const FEW: usize = 512;
 
 /// Eigenpairs that were found, as columns.
 struct Found<'a> {
@@ -301,7 +306,7 @@ fn certify(
     residuals.iter_mut().take(k).skip(useful).for_each(|r| *r = r.min(floor));
     let by_trace = certificate::missed_by_matrix(None, values, useful.max(1), total);
     let none_missed = match by_trace {
-        _ if useful == k && k == n => NoneMissed::Complete,
+        _ if n <= FEW || useful == k && k == n => NoneMissed::Complete,
         Some(excluded) if positive && useful > 0 => excluded,
         _ => certificate::missed_by_probes(
             product.slice(s![.., m..]).as_standard_layout().view(),

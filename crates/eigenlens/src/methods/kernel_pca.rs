@@ -2,12 +2,12 @@
 
 use super::kernel_plan::KernelTask;
 use super::{kernel_exact, kernel_factor};
-use crate::data::Dataset;
+use crate::data::{Dataset, compiled_here};
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, ResolvedKernel};
 use crate::linalg::pool;
 use crate::model::KernelPcaModel;
-use crate::scalar::{Scalar, compiled_here};
+use crate::scalar::Scalar;
 use crate::solve::{Plan, Route};
 use crate::wishes::{NComponents, Options, Rule};
 use ndarray::Array2;

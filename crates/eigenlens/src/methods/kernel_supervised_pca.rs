@@ -1,6 +1,6 @@
 //! Kernel supervised PCA: supervised PCA in the feature space of a kernel.
 
-use crate::data::{Dataset, Target, unit_rows};
+use crate::data::{Dataset, Target, compiled_here, unit_rows};
 use crate::dependence::{LabelKernel, Labels};
 use crate::error::{Error, Result, Warning};
 use crate::kernel::{Arithmetic, Gathering, Kernel, Points, Projection, ResolvedKernel};
@@ -8,7 +8,7 @@ use crate::linalg::dense::symmetric_eigen;
 use crate::linalg::{gemm, pool};
 use crate::model::{KernelMap, KernelSupervisedParts, KernelSupervisedPcaModel, TargetRecord};
 use crate::operator::{KernelGram, Operator};
-use crate::scalar::{Scalar, compiled_here};
+use crate::scalar::Scalar;
 use crate::solve::certificate::{self, Certificate, Evidence, Measured, NoneMissed};
 use crate::solve::{Convergence, Plan, Route, finish};
 use crate::wishes::{NComponents, Options};

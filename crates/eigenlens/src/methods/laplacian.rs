@@ -1,7 +1,7 @@
 //! Laplacian eigenmaps.
 
 use super::spectral::{self, Graph};
-use crate::data::{Csr, Dataset};
+use crate::data::{Csr, Dataset, compiled_here};
 use crate::error::{Error, Hint, Result};
 use crate::graph::{Judged, Kept, Metric, Neighborhood, Network, Original, Points, judge};
 use crate::linalg::dense::power_of_two;
@@ -10,7 +10,7 @@ use crate::model::{
     Affinity, EmbeddingMap, EmbeddingModel, EmbeddingParts, LaplacianMap, Normalization, Scaling,
 };
 use crate::operator::SparseSymmetric;
-use crate::scalar::{Scalar, compiled_here};
+use crate::scalar::Scalar;
 use crate::solve::Plan;
 use crate::wishes::{NComponents, Options};
 use ndarray::Array2;

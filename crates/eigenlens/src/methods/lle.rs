@@ -1,7 +1,7 @@
 //! Locally linear embedding.
 
 use super::spectral;
-use crate::data::{Csr, Dataset};
+use crate::data::{Csr, Dataset, compiled_here};
 use crate::error::{Error, Result};
 use crate::graph::{Judged, Kept, Metric, Neighborhood, Original, Points, judge};
 use crate::linalg::pool;
@@ -9,7 +9,7 @@ use crate::model::{
     EmbeddingMap, EmbeddingModel, EmbeddingParts, LleMap, Scaling, reconstruction_weights,
 };
 use crate::operator::SparseSymmetric;
-use crate::scalar::{Scalar, compiled_here};
+use crate::scalar::Scalar;
 use crate::solve::Plan;
 use crate::solve::krylov::{self, Wish};
 use crate::wishes::{NComponents, Options};

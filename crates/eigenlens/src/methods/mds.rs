@@ -2,7 +2,7 @@
 
 use super::fit::Fit;
 use super::spectral::{self, Pairs};
-use crate::data::Dataset;
+use crate::data::{Dataset, compiled_here};
 use crate::error::{Error, Result};
 use crate::graph::{
     Judged, Kept, Metric, Original, Points, check_distances, judge, squared_distances, subset,
@@ -12,7 +12,7 @@ use crate::linalg::pool;
 use crate::model::{
     DistanceMap, Distances, EmbeddingMap, EmbeddingModel, EmbeddingParts, NegativePart,
 };
-use crate::scalar::{Scalar, compiled_here};
+use crate::scalar::Scalar;
 use crate::solve::Plan;
 use crate::wishes::{NComponents, Options};
 use ndarray::{Array2, ArrayView2, Axis, s};

@@ -3,13 +3,13 @@
 use super::em::{NOISE_FLOOR, Surveyed};
 use super::fit::Fit;
 use super::ppca::refuse_holes;
-use crate::data::{Dataset, Missing, Treatment};
+use crate::data::{Dataset, Missing, Treatment, compiled_here};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::pool;
 use crate::missing::{Em, Observer, Progress, fit_mixture, least_samples, memory};
 use crate::model::PpcaMixtureModel;
 use crate::model::ppca::EmRecord;
-use crate::scalar::{Scalar, compiled_here};
+use crate::scalar::Scalar;
 use crate::solve::{Plan, finish};
 use crate::wishes::{NComponents, Options};
 use std::ops::ControlFlow;

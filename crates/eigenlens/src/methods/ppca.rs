@@ -2,13 +2,13 @@
 
 use super::em::EmWish;
 use super::fit::Fit;
-use crate::data::{Dataset, Missing};
+use crate::data::{Dataset, Missing, compiled_here};
 use crate::error::Result;
 use crate::linalg::dense::power_of_two;
 use crate::missing::{Observer, Progress};
 use crate::model::PcaModel;
 use crate::model::ppca::PpcaModel;
-use crate::scalar::{Scalar, compiled_here};
+use crate::scalar::Scalar;
 use crate::solve::Plan;
 use crate::wishes::{NComponents, Options, Solver};
 use ndarray::Array2;

@@ -2,12 +2,12 @@
 
 use super::fit::Fit;
 use super::supervised_fit::{self, Supervised};
-use crate::data::{Dataset, Prepared, Target};
+use crate::data::{Dataset, Prepared, Target, compiled_here};
 use crate::dependence::{LabelKernel, Labels};
 use crate::error::{Error, Result};
 use crate::linalg::pool;
 use crate::model::SupervisedPcaModel;
-use crate::scalar::{Scalar, compiled_here, typed};
+use crate::scalar::{Scalar, typed};
 use crate::solve::Plan;
 use crate::wishes::{NComponents, Options, Solver};
 use ndarray::Array2;

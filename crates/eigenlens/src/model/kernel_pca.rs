@@ -2,10 +2,10 @@
 
 use super::feature_map::FeatureMap;
 use super::kernel_map::KernelMap;
-use crate::data::{Dataset, Made};
+use crate::data::{Dataset, Made, compiled_here};
 use crate::error::{Result, Warning};
 use crate::kernel::{ResolvedKernel, Sink};
-use crate::scalar::{Scalar, compiled_here};
+use crate::scalar::Scalar;
 use crate::solve::{Certificate, Convergence, Plan};
 use ndarray::{Array2, ArrayView2};
 use std::fmt;

@@ -1,10 +1,12 @@
 //! The body of every linear model: standardise, project, and back.
 
-use crate::data::{Dataset, Made, Pass, Prepared, Scores, Standardization, Standardized};
+use crate::data::{
+    Dataset, Made, Pass, Prepared, Scores, Standardization, Standardized, compiled_here,
+};
 use crate::error::{Error, Result};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::{gemm, pool};
-use crate::scalar::{Scalar, compiled_here};
+use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2};
 
 /// `z = U (x − μ)/scale`, with rows of U orthonormal; null components give 0.

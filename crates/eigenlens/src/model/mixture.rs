@@ -4,12 +4,12 @@ use super::fitted::Model;
 use super::parts::{Parts, Value};
 use super::ppca::EmRecord;
 use super::summary::{Summary, SummaryColumn, number, opening, rows_value};
-use crate::data::{Dataset, Prepared, Standardization, Treatment};
+use crate::data::{Dataset, Prepared, Standardization, Treatment, compiled_here};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::{pool, random};
 use crate::missing::{Latent, Part, map_chunks, responsibilities};
-use crate::scalar::{Scalar, compiled_here};
+use crate::scalar::Scalar;
 use crate::solve::Plan;
 use ndarray::{Array1, Array2};
 

@@ -2,9 +2,9 @@
 //! their kernels.
 
 use super::PcaParts;
-use crate::data::{Dataset, Prepared, Standardization, unit_rows};
+use crate::data::{Dataset, Prepared, Standardization, compiled_here, unit_rows};
 use crate::error::{Error, Result};
-use crate::scalar::{Scalar, compiled_here};
+use crate::scalar::Scalar;
 use ndarray::ArrayView2;
 use std::borrow::Cow;
 

@@ -477,3 +477,70 @@ fn a_matrix_that_is_no_covariance_is_refused() {
     let error = sums.fit_covariance(Array2::eye(3).view(), None).err();
     assert!(matches!(error, Some(Error::NotDefined { .. })));
 }
+
+/// `½‖X − U V‖² + λ‖V‖₁`, minimised on the data themselves by plain loops: a lasso for every feature,
+/// then every column of U, from the plain components.
+fn naive_dictionary(x: &Array2<f64>, k: usize, penalty: f64) -> (f64, Array2<f64>) {
+    let (n, d) = x.dim();
+    let scores = Pca::new(k).fit_transform(&Dataset::from(x)).unwrap().1;
+    let mut u = scores;
+    let mut v = Array2::<f64>::zeros((k, d));
+    let misfit = |u: &Array2<f64>, v: &Array2<f64>| x - &u.dot(v);
+    for _ in 0..2000 {
+        for f in 0..d {
+            for _ in 0..200 {
+                for j in 0..k {
+                    let own = u.column(j).dot(&u.column(j));
+                    let mut with = 0.0;
+                    for i in 0..n {
+                        let others: f64 =
+                            (0..k).filter(|&l| l != j).map(|l| u[[i, l]] * v[[l, f]]).sum();
+                        with += u[[i, j]] * (x[[i, f]] - others);
+                    }
+                    v[[j, f]] = with.signum() * (with.abs() - penalty).max(0.0) / own;
+                }
+            }
+        }
+        for j in 0..k {
+            let own = v.row(j).dot(&v.row(j));
+            assert!(own > 0.0, "a component that is not used");
+            let left = misfit(&u, &v).dot(&v.row(j)) / own + u.column(j);
+            let length = left.dot(&left).sqrt().max(1.0);
+            u.column_mut(j).assign(&(left / length));
+        }
+    }
+    let left = misfit(&u, &v);
+    let value = 0.5 * left.iter().map(|r| r * r).sum::<f64>()
+        + penalty * v.iter().map(|w| w.abs()).sum::<f64>();
+    for mut row in v.rows_mut() {
+        let length = row.dot(&row).sqrt();
+        row /= length;
+    }
+    (value, v)
+}
+
+#[test]
+fn a_dictionary_is_that_of_plain_loops_over_the_data() {
+    for (seed, n, d, k, penalty) in [(3, 30, 6, 2, 4.0), (4, 12, 9, 3, 1.5)] {
+        let mut random = Random::new(seed);
+        let mut x = random.matrix(n, d);
+        for mut row in x.rows_mut() {
+            let factor = 2.0 * random.normal();
+            row.iter_mut().take(d / 2).for_each(|v| *v += factor);
+        }
+        let centered = &x - &x.mean_axis(ndarray::Axis(0)).unwrap();
+        let (least, expected) = naive_dictionary(&centered, k, penalty);
+        let options =
+            Options { tolerance: Some(1e-13), max_iterations: 10_000, ..Options::default() };
+        let model =
+            SparsePca::dictionary(k, penalty).options(options).fit(&Dataset::from(&x)).unwrap();
+        let objective = model.objective();
+        assert!(objective.windows(2).all(|w| w[1] <= w[0] * (1.0 + 1e-12)));
+        assert_close("objective", *objective.last().unwrap(), least, 1e-7 * least);
+        same_directions("dictionary", &model, &expected, 1e-4);
+        assert!(model.n_non_zeros().iter().sum::<usize>() < k * d, "nothing is sparse");
+        for (a, b) in model.components().iter().zip(&expected) {
+            assert_eq!(*a == 0.0, *b == 0.0, "other zeros");
+        }
+    }
+}

@@ -5,10 +5,10 @@ mod fit;
 mod path;
 
 use super::fit::Fit;
-use crate::data::{Dataset, Moments};
+use crate::data::{Dataset, Moments, compiled_here};
 use crate::error::{Error, Result};
 use crate::model::{Projection, SparsePath, SparsePcaModel};
-use crate::scalar::{Scalar, compiled_here};
+use crate::scalar::Scalar;
 use crate::solve::Plan;
 use crate::sparse::{Deflation, ProofLimits, Ridge};
 use crate::wishes::{NComponents, Options};

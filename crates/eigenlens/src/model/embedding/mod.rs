@@ -13,12 +13,12 @@ pub(crate) use lle::{LleMap, reconstruction_weights};
 pub use laplacian::{Affinity, Normalization};
 
 use super::NegativePart;
-use crate::data::Dataset;
+use crate::data::{Dataset, compiled_here};
 use crate::error::{Error, Result, Warning};
 use crate::graph::{Neighborhood, Points, Quality, Search};
 use crate::linalg::pool;
 use crate::model::PcaModel;
-use crate::scalar::{Scalar, compiled_here};
+use crate::scalar::Scalar;
 use crate::solve::{Certificate, Convergence, Plan};
 use ndarray::{Array2, ArrayView2};
 

@@ -1,12 +1,12 @@
 //! What belongs into the holes, and how sure that is.
 
 use super::PpcaModel;
-use crate::data::{Dataset, Prepared, unit_rows};
+use crate::data::{Dataset, Prepared, compiled_here, unit_rows};
 use crate::error::{Error, Result};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::random;
 use crate::missing::{Chunk, Latent};
-use crate::scalar::{Scalar, compiled_here, typed};
+use crate::scalar::{Scalar, typed};
 use ndarray::{Array1, Array2, ArrayView1};
 use std::collections::HashSet;
 

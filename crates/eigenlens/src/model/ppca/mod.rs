@@ -10,12 +10,12 @@ pub use samples::{Anomalies, Posterior, SampleLikelihood};
 pub(crate) use summary::em_value;
 
 use super::{LinearMap, PcaModel};
-use crate::data::{Dataset, Made, Treatment};
+use crate::data::{Dataset, Made, Treatment, compiled_here};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::{pool, random};
 use crate::missing::Latent;
-use crate::scalar::{Scalar, compiled_here};
+use crate::scalar::Scalar;
 use crate::solve::{Certificate, Plan};
 use ndarray::{Array2, ArrayView2};
 

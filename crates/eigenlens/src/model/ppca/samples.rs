@@ -1,12 +1,12 @@
 //! What the model says of samples, with or without holes.
 
 use super::PpcaModel;
-use crate::data::{Dataset, Prepared};
+use crate::data::{Dataset, Prepared, compiled_here};
 use crate::error::{Error, Result};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::pool;
 use crate::missing::{Chunk, Group, map_chunks};
-use crate::scalar::{Scalar, compiled_here};
+use crate::scalar::Scalar;
 use ndarray::{Array1, Array2, ArrayView2};
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
