@@ -45,6 +45,8 @@ CASES = [
     Case("mds-2000", "mds", 2000, 0),
     Case("lle-2000", "lle", 2000, 10),
     Case("laplacian-2000", "laplacian", 2000, 10),
+    # A tenth of the samples, scikit-learn's default.
+    Case("laplacian-2000-wide", "laplacian", 2000, 200),
 ]
 
 

@@ -82,9 +82,10 @@ pub(crate) fn judge(judged: Judged) -> Quality {
             Some(Sums::over(all.n_samples(), row, |i, out| squared_row(&all, i, out)))
         }
     };
+    let (trustworthiness, continuity) = kept_neighbors(m, k, &original, &embedded);
     Quality {
-        trustworthiness: kept_neighbors(m, k, &original, &embedded),
-        continuity: kept_neighbors(m, k, &embedded, &original),
+        trustworthiness,
+        continuity,
         n_neighbors: k,
         n_judged: m,
         stress: sums.map(|s| s.stress()),
@@ -110,7 +111,7 @@ pub fn trustworthiness<T: Scalar>(
     let (points, embedded) = pair(data, coordinates, n_neighbors)?;
     let original = |i: usize, out: &mut [f64]| squared_row(&points, i, out);
     let embedding = |i: usize, out: &mut [f64]| squared_row(&embedded, i, out);
-    Ok(kept_neighbors(points.n_samples(), n_neighbors, &original, &embedding))
+    Ok(kept_neighbors(points.n_samples(), n_neighbors, &original, &embedding).0)
 }
 
 /// Continuity of an embedding (n × k) of all the data: 1 − a penalty for every one of the
@@ -123,7 +124,7 @@ pub fn continuity<T: Scalar>(
     let (points, embedded) = pair(data, coordinates, n_neighbors)?;
     let original = |i: usize, out: &mut [f64]| squared_row(&points, i, out);
     let embedding = |i: usize, out: &mut [f64]| squared_row(&embedded, i, out);
-    Ok(kept_neighbors(points.n_samples(), n_neighbors, &embedding, &original))
+    Ok(kept_neighbors(points.n_samples(), n_neighbors, &original, &embedding).1)
 }
 
 fn pair<T: Scalar>(
@@ -151,40 +152,43 @@ fn pair<T: Scalar>(
     Ok((points, embedded))
 }
 
-/// `1 − 2/(n k (2n − 3k − 1)) Σ (r − k)` over the k nearest by `embedding` that are not among the k
-/// nearest by `original`, r their rank there.
+/// Trustworthiness and continuity: `1 − 2/(n k (2n − 3k − 1)) Σ (r − k)` over the k nearest by
+/// `embedding` that are not among the k nearest by `original`, r their rank there; and the other way
+/// round.
 fn kept_neighbors(
     n: usize,
     k: usize,
     original: &(impl Fn(usize, &mut [f64]) + Sync),
     embedding: &(impl Fn(usize, &mut [f64]) + Sync),
-) -> f64 {
+) -> (f64, f64) {
     if k == 0 {
-        return 1.0;
+        return (1.0, 1.0);
     }
-    let penalty = |i: usize, rows: &mut (Vec<f64>, Vec<f64>)| {
-        let (data, image) = rows;
-        original(i, data);
-        embedding(i, image);
-        let before =
-            |row: &[f64], a: usize, b: usize| row[a] < row[b] || (row[a] == row[b] && a < b);
-        let near = nearest(image, i, k);
-        let truly = nearest(data, i, k);
+    let penalty = |row: &[f64], i: usize, near: &[usize], truly: &[usize]| {
+        let before = |a: usize, b: usize| row[a] < row[b] || (row[a] == row[b] && a < b);
         near.iter()
             .filter(|j| !truly.contains(j))
             .map(|&j| {
-                let rank = 1 + (0..n).filter(|&l| l != i && before(data, l, j)).count();
+                let rank = 1 + (0..n).filter(|&l| l != i && before(l, j)).count();
                 rank.saturating_sub(k) as u64
             })
             .sum::<u64>()
     };
     // A sum of whole numbers is the same in any order.
-    let total: u64 = (0..n)
+    let (untrue, torn) = (0..n)
         .into_par_iter()
-        .map_init(|| (vec![0.0; n], vec![0.0; n]), |rows, i| penalty(i, rows))
-        .sum();
+        .map_init(
+            || (vec![0.0; n], vec![0.0; n]),
+            |(data, image), i| {
+                original(i, data);
+                embedding(i, image);
+                let (near, truly) = (nearest(image, i, k), nearest(data, i, k));
+                (penalty(data, i, &near, &truly), penalty(image, i, &truly, &near))
+            },
+        )
+        .reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
     let worst = n as f64 * k as f64 * (2.0 * n as f64 - 3.0 * k as f64 - 1.0) / 2.0;
-    1.0 - total as f64 / worst
+    (1.0 - untrue as f64 / worst, 1.0 - torn as f64 / worst)
 }
 
 /// The k smallest entries of a row but for its own; equal ones in order.
