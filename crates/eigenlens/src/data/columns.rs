@@ -69,26 +69,12 @@ impl Columns {
         let mut total = Columns::zero(slab.n_features);
         for at in (start..end).step_by(BLOCK) {
             let block = slab.block(at, (at + BLOCK).min(end), &mut scratch);
-            let mut part = block_mean(&block);
+            let part = by_strips(&block, |_, strip| {
+                let mut part = block_mean(strip);
+                add_squares(strip, &mut part);
+                part
+            });
             check_finite(prepared, &block, &part)?;
-            let Columns { mean, low, squares, .. } = &mut part;
-            vectorized(
-                #[inline(always)]
-                || {
-                    for i in 0..block.rows {
-                        let w = block.count(i);
-                        if w == 0.0 {
-                            continue;
-                        }
-                        for (((s, &x), &m), &l) in
-                            squares.iter_mut().zip(block.row(i)).zip(&*mean).zip(&*low)
-                        {
-                            let centered = (x.to_f64() - m) - l;
-                            *s += w * centered * centered;
-                        }
-                    }
-                },
-            );
             total.merge(&part);
         }
         Ok(total)
@@ -188,6 +174,49 @@ pub(crate) fn rescale<T: Scalar>(prepared: &mut Prepared<T>, columns: &Columns) 
     Ok(true)
 }
 
+/// Features of a strip: 128 rows of it stay in a second-level cache; whole panels of every type.
+const STRIP: usize = 480;
+
+/// What `of` finds of a block, put together from strips of features (each with its first feature): a
+/// strip's rows are still in the cache when they are looked at again.
+pub(crate) fn by_strips<T: Scalar>(
+    block: &Block<T>,
+    mut of: impl FnMut(usize, &Block<T>) -> Columns,
+) -> Columns {
+    let d = block.n_features;
+    if d <= STRIP {
+        return of(0, block);
+    }
+    let mut whole = Columns::default();
+    for first in (0..d).step_by(STRIP) {
+        let part = of(first, &block.strip(first, STRIP.min(d - first)));
+        (whole.weight, whole.rows) = (part.weight, part.rows);
+        whole.mean.extend(part.mean);
+        whole.low.extend(part.low);
+        whole.squares.extend(part.squares);
+    }
+    whole
+}
+
+/// The squares of a block about the mean found before.
+pub(crate) fn add_squares<T: Scalar>(block: &Block<T>, columns: &mut Columns) {
+    let d = block.n_features;
+    let (mean, low) = (&columns.mean[..d], &columns.low[..d]);
+    let squares = &mut columns.squares[..d];
+    vectorized(
+        #[inline(always)]
+        move || {
+            for i in (0..block.rows).filter(|&i| block.count(i) > 0.0) {
+                let (w, x) = (block.count(i), &block.row(i)[..d]);
+                for f in 0..d {
+                    let centered = (x[f].to_f64() - mean[f]) - low[f];
+                    squares[f] += w * centered * centered;
+                }
+            }
+        },
+    );
+}
+
 /// Weight and mean of a block; its squares are left 0.
 ///
 /// Deviations are summed from the block's own first sample: their rounding is then in proportion to
@@ -209,6 +238,7 @@ pub(crate) fn block_mean<T: Scalar>(block: &Block<T>) -> Columns {
             if block.counts.is_none() {
                 // Four rows at a time: the sums are loaded and stored a quarter as often.
                 while i + 4 <= block.rows {
+                    (i + 4..i + 8).for_each(|next| block.fetch(next));
                     let (a, b) = (&block.row(i)[..d], &block.row(i + 1)[..d]);
                     let (c, e) = (&block.row(i + 2)[..d], &block.row(i + 3)[..d]);
                     for f in 0..d {

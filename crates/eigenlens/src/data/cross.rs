@@ -1,6 +1,6 @@
 //! `Xcᵀ W Δ`, what the data have in common with a label factor, in one pass with means and variances.
 
-use super::columns::{Columns, block_mean, check_finite, rescale};
+use super::columns::{Columns, add_squares, block_mean, check_finite, rescale};
 use super::factor::Factor;
 use super::passes::SMALL_PRODUCT;
 use super::prepared::{BLOCK, Block, Prepared, Slab, slab_rows, unit_rows};
@@ -189,24 +189,6 @@ fn add_classes<T: Scalar>(block: &Block<T>, codes: &[u32], columns: &mut Columns
     );
 }
 
-fn add_squares<T: Scalar>(block: &Block<T>, columns: &mut Columns) {
-    let d = block.n_features;
-    let (mean, low) = (&columns.mean[..d], &columns.low[..d]);
-    let squares = &mut columns.squares[..d];
-    vectorized(
-        #[inline(always)]
-        move || {
-            for i in (0..block.rows).filter(|&i| block.count(i) > 0.0) {
-                let (w, x) = (block.count(i), &block.row(i)[..d]);
-                for f in 0..d {
-                    let centered = (x[f].to_f64() - mean[f]) - low[f];
-                    squares[f] += w * centered * centered;
-                }
-            }
-        },
-    );
-}
-
 /// `cross += Δᵀ W (X − origin)` for a block, through the register tile.
 fn add_product<T: Scalar>(
     block: &Block<T>,
@@ -266,9 +248,10 @@ fn label_product<T: Scalar>(
             |(scratch, line), (range, total)| {
                 let (first, features) = (range * FEATURES, total.len() / width);
                 for at in (0..slab.rows).step_by(BLOCK) {
-                    let block = slab.block(at, (at + BLOCK).min(slab.rows), scratch);
+                    let end = (at + BLOCK).min(slab.rows);
+                    let block = slab.strip(at, end, first..first + features, scratch);
                     for i in 0..block.rows {
-                        let (w, x) = (block.count(i), &block.row(i)[first..]);
+                        let (w, x) = (block.count(i), block.row(i));
                         for (p, out) in line[..features].iter_mut().enumerate() {
                             let f = first + p;
                             let centered = (x[p].to_f64() - by.mean[f]) - by.low[f];

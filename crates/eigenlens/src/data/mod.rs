@@ -38,7 +38,7 @@ pub(crate) use factor::Factor;
 pub(crate) use holes::check_rate;
 pub(crate) use observed::Observed;
 pub(crate) use passes::{LabelPass, Pass, Scores, Standardized, Tails};
-pub(crate) use prepared::{BLOCK, Block, Prepared, Slab, slab_rows, unit_rows};
+pub(crate) use prepared::{BLOCK, Block, Prepared, Slab, reading_memory, slab_rows, unit_rows};
 pub(crate) use standardization::Standardization;
 pub(crate) use target::{Body as TargetBody, UNLABELLED};
 

@@ -1,7 +1,7 @@
 //! Count, mean and scatter in one pass: all that covariance PCA needs to know of the data.
 
-use super::columns::{Columns, block_mean, check_finite, rescale, two_sum};
-use super::prepared::{BLOCK, Block, Prepared, Slab, slab_rows, unit_rows};
+use super::columns::{Columns, block_mean, by_strips, check_finite, rescale, two_sum};
+use super::prepared::{BLOCK, Block, Prepared, Slab, Workspace, slab_rows, unit_rows};
 use super::{Dataset, moments_bytes as bytes};
 use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
@@ -9,6 +9,7 @@ use crate::linalg::dense::power_of_two;
 use crate::linalg::pool;
 use crate::linalg::scatter::{Squares, add_lower, mirror, packed_len, row_width};
 use crate::linalg::simd::{Ahead, Tile, vectorized};
+use crate::linalg::spares::Lent;
 use crate::scalar::Scalar;
 use crate::wishes::Options;
 use ndarray::Array2;
@@ -241,13 +242,14 @@ fn scatter_by_units<T: Scalar>(
     let d = slab.n_features;
     let unit = unit_rows(d);
     let starts: Vec<usize> = (0..slab.rows).step_by(unit).collect();
-    let parts: Vec<Result<(Columns, Vec<f64>)>> = starts
+    let parts: Vec<Result<(Columns, Lent<'_, Aligned<f64>>)>> = starts
         .par_iter()
         .map_init(
-            || (Vec::new(), Aligned::default()),
-            |(scratch, packed), &start| {
+            || prepared.work.lend(),
+            |work, &start| {
+                let Workspace { scratch, packed, .. } = &mut **work;
                 let end = (start + unit).min(slab.rows);
-                let mut c = vec![0.0; d * d];
+                let mut c = prepared.zeros(d * d);
                 let mut means = Vec::new();
                 for at in (start..end).step_by(BLOCK) {
                     let block = slab.block(at, (at + BLOCK).min(end), scratch);
@@ -303,9 +305,12 @@ fn scatter_by_squares<T: Scalar>(
         .zip(&starts)
         .map_init(Vec::new, |scratch, (packed, &start)| {
             let block = slab.block(start, (start + BLOCK).min(slab.rows), scratch);
-            let columns = block_mean(&block);
+            let columns = by_strips(&block, |first, strip| {
+                let columns = block_mean(strip);
+                pack(strip, &columns, T::PANEL, &mut packed[first * strip.rows..]);
+                columns
+            });
             check_finite(prepared, &block, &columns)?;
-            pack(&block, &columns, T::PANEL, packed);
             Ok(columns)
         })
         .collect();

@@ -2,13 +2,14 @@
 //! matrix of the samples. Rows are standardised on their way into a cache-sized panel of f64.
 
 use super::factor::Factor;
-use super::prepared::{BLOCK, Block, Prepared, Slab, slab_rows, unit_rows};
+use super::prepared::{BLOCK, Block, Prepared, Slab, Workspace, slab_rows, unit_rows};
 use super::{Source, Standardization, sparse};
 use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::gemm::{rows_of, slice_mut};
 use crate::linalg::scatter::{Squares, packed_len};
 use crate::linalg::simd::{Ahead, How, Left, Tile, inner_products, vectorized};
+use crate::linalg::spares::Lent;
 use crate::linalg::transpose::transpose_into;
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2, s};
@@ -27,8 +28,12 @@ pub(super) const SMALL_PRODUCT: usize = 1 << 20;
 /// Units of rows in flight.
 const UNITS: usize = 16;
 
-/// Features whose products one task computes, when rows go in order.
+/// Features whose products one task computes, when rows go in order; the depth of an inner product's
+/// sums, so that ranges do not touch its bits.
 const FEATURES: usize = 512;
+
+/// Rows that meet a range of features at a time: with it they fill half of a second-level cache.
+const RANGE_ROWS: usize = 64;
 
 /// The standardised data `Xs` (n × d), with `W` the diagonal matrix of sample weights.
 pub(crate) struct Standardized<'a, T: Scalar> {
@@ -144,6 +149,27 @@ impl<'p> Mixing<'p> {
         vec![0.0; self.sums.len()]
     }
 
+    /// Takes labels into the scores of a few rows.
+    fn rows<T: Scalar>(
+        &self,
+        slab: &Slab<T>,
+        at: usize,
+        z: &mut [f64],
+        rows: usize,
+        sums: &mut [f64],
+    ) {
+        let mut y = vec![0.0; self.b];
+        vectorized(
+            #[inline(always)]
+            || {
+                for (i, z) in z.chunks_exact_mut(self.b).take(rows).enumerate() {
+                    let w = slab.count(at + i);
+                    self.row(slab.first + at + i, w, z, &mut y, sums);
+                }
+            },
+        );
+    }
+
     /// Takes in the score row `z` of sample `i`, already times its weight `w`, and mixes it.
     #[inline(always)]
     pub(super) fn row(&self, i: usize, w: f64, z: &mut [f64], y: &mut [f64], sums: &mut [f64]) {
@@ -252,12 +278,19 @@ impl<T: Scalar> Standardized<'_, T> {
         let gram_from = wanted.gram.as_ref().map(|(from, _)| *from);
         let columns = gram_from.map_or(0, |from| padded - from);
         // The product is summed transposed (columns × d) where units of rows have one each.
-        let small = !self.prepared.is_sparse() && d * columns * 8 <= SMALL_PRODUCT;
-        let shape = if small { (columns, d) } else { (d, columns) };
+        let sparse = self.prepared.is_sparse();
+        let small = !sparse && d * columns * 8 <= SMALL_PRODUCT;
+        let by_features = !sparse && !small;
+        let shape = match gram_from {
+            Some(from) if by_features => (d, b - from),
+            // Whole tiles of the product, not whole vectors of the scores.
+            Some(from) if small => ((b - from).next_multiple_of(4), d),
+            _ => (d, columns),
+        };
         let mut total = Array2::<f64>::zeros(if columns > 0 { shape } else { (0, 0) });
         let right = &Right::new(right);
         let mut mixing = labels.as_ref().map(|l| Mixing::new(l, padded));
-        let rows = if self.prepared.is_sparse() {
+        let rows = if sparse {
             let gram = gram_from.map(|from| (from, &mut total));
             sparse::pass(self, right.v, &mut wanted, gram, mixing.as_mut())?
         } else {
@@ -285,7 +318,11 @@ impl<T: Scalar> Standardized<'_, T> {
         }
         if let Some((from, gram)) = wanted.gram {
             let total = if small { total.t().as_standard_layout().into_owned() } else { total };
-            *gram = if padded == b { total } else { total.slice(s![.., ..b - from]).to_owned() };
+            *gram = if total.ncols() + from == b {
+                total
+            } else {
+                total.slice(s![.., ..b - from]).to_owned()
+            };
         }
         Ok(rows)
     }
@@ -305,50 +342,59 @@ impl<T: Scalar> Standardized<'_, T> {
         let starts: Vec<usize> = (0..slab.rows).step_by(unit).collect();
         let (factors, pieces) = score_pieces(room, unit, starts.len());
         let gram_from = gram.as_ref().map(|(from, _)| *from);
-        let columns = gram_from.map_or(0, |from| b - from);
-        let k = tails.as_ref().map_or(0, |t| t.squares.len());
+        let columns = gram.as_ref().map_or(0, |(_, total)| total.nrows());
+        // Whole vectors of scores; those past the last component are left out when merging.
+        let k = tails.as_ref().map_or(0, |t| t.squares.len().next_multiple_of(f64::PAD).min(b));
         let mix = mixing.as_deref();
-        let parts: Vec<Result<UnitSums>> = starts
+        let parts: Vec<Result<UnitSums<'_>>> = starts
             .par_iter()
             .zip(pieces)
-            .map_init(Workspace::default, |work, (&start, mut out)| {
-                let mut product = vec![0.0; d * columns];
-                let mut tails = Tails::new(k);
-                let mut sums = mix.map_or_else(Vec::new, Mixing::zeros);
-                let end = (start + unit).min(slab.rows);
-                let height = panel_rows(d);
-                for at in (start..end).step_by(height) {
-                    let rows = height.min(end - at);
-                    let out = out.as_mut().map(|out| &mut out[(at - start) * factors.len()..]);
-                    let ahead = Ahead::new(
-                        slab.upcoming(at + rows, height, end),
-                        steps(d, b, columns, rows),
-                    );
-                    self.project(slab, at, rows, v, work, &factors, out, &mut tails, &ahead)?;
-                    if let Some(mix) = mix {
-                        work.mix(mix, slab, at, rows, &mut sums);
+            .map_init(
+                || self.prepared.work.lend(),
+                |work, (&start, mut out)| {
+                    let mut product = self.prepared.zeros(d * columns);
+                    let mut tails = Tails::new(k);
+                    let mut sums = mix.map_or_else(Vec::new, Mixing::zeros);
+                    let end = (start + unit).min(slab.rows);
+                    let height = panel_rows(d);
+                    for at in (start..end).step_by(height) {
+                        let rows = height.min(end - at);
+                        let out = out.as_mut().map(|out| &mut out[(at - start) * factors.len()..]);
+                        let ahead = Ahead::new(
+                            slab.upcoming(at + rows, height, end),
+                            steps(d, b, columns, rows),
+                        );
+                        work.panel.resize(height * panel_stride(d));
+                        work.z.resize(height * b);
+                        let Workspace { scratch, panel, z, .. } = &mut **work;
+                        let block = slab.block(at, at + rows, scratch);
+                        standardize(&block, self.by, 0, panel, panel_stride(d));
+                        v.multiply(panel, panel_stride(d), rows, 0, d, z, &ahead);
+                        self.take_scores(slab, (at, rows), z, b, &factors, out, &mut tails)?;
+                        if let Some(mix) = mix {
+                            mix.rows(slab, at, z, rows, &mut sums);
+                        }
+                        if let Some(from) = gram_from {
+                            // (Xsᵀ Z)ᵀ: features across the vectors, columns of Z broadcast.
+                            let left = Left::new(&z[from..], columns, rows, 1, b);
+                            let how = How { padded: true, ahead: Some(&ahead), ..How::default() };
+                            f64::product(left, panel, panel_stride(d), d, &mut product, d, how);
+                        }
                     }
-                    if let Some(from) = gram_from {
-                        // (Xsᵀ Z)ᵀ: features across the vectors, columns of Z broadcast.
-                        let left = Left::new(&work.z[from..], columns, rows, 1, b);
-                        let how = How { padded: true, ahead: Some(&ahead), ..How::default() };
-                        f64::product(left, &work.panel, panel_stride(d), d, &mut product, d, how);
-                    }
-                }
-                Ok(UnitSums { product, tails, labels: sums })
-            })
+                    Ok(UnitSums { product, tails, labels: sums })
+                },
+            )
             .collect();
         let mut total = gram.map(|(_, total)| slice_mut(total));
         let mut mixing = mixing;
-        for part in parts {
+        for (index, part) in parts.into_iter().enumerate() {
             let UnitSums { product, tails: part_tails, labels } = part?;
             if let Some(mixing) = &mut mixing {
                 mixing.merge(&labels);
             }
             if let Some(total) = &mut total {
-                for (t, p) in total.iter_mut().zip(product) {
-                    *t += p;
-                }
+                let begun = slab.first > 0 || index > 0;
+                add_to(total, &product, begun);
             }
             if let Some(tails) = &mut tails {
                 tails.merge(&part_tails);
@@ -357,43 +403,35 @@ impl<T: Scalar> Standardized<'_, T> {
         Ok(())
     }
 
-    /// `Xs V` of a few rows: written as scores, counted in the tails, and left in `work.z` times
-    /// the weights, with the standardised rows in `work.panel`.
+    /// `Z = Xs V` of a few rows is written as scores, counted in the tails, and multiplied by the
+    /// weights.
     #[expect(clippy::too_many_arguments)]
-    fn project(
+    fn take_scores(
         &self,
         slab: &Slab<T>,
-        at: usize,
-        rows: usize,
-        v: &Right<'_>,
-        work: &mut Workspace<T>,
+        (at, rows): (usize, usize),
+        z: &mut [f64],
+        b: usize,
         factors: &[f64],
         out: Option<&mut [T]>,
         tails: &mut Tails,
-        ahead: &Ahead,
     ) -> Result<()> {
-        let (d, b) = v.v.dim();
-        let stride = panel_stride(d);
-        work.panel.resize(panel_rows(d) * stride);
-        work.z.resize(panel_rows(d) * b);
-        let block = slab.block(at, at + rows, &mut work.scratch);
-        standardize(&block, self.by, &mut work.panel, stride);
-        v.multiply(&work.panel, stride, rows, &mut work.z, ahead);
         // A bad entry reaches every score of its row.
-        if !all_finite(&work.z[..rows * b])
-            && let Some((row, column, value)) = block.find_bad()
+        if !all_finite(&z[..rows * b])
+            && let Some((row, column, value)) =
+                slab.block(at, at + rows, &mut Vec::new()).find_bad()
         {
             return Err(self.prepared.data.bad_entry(row, column, value));
         }
         if let Some(out) = out {
-            write_scores(&work.z, b, factors, out, rows);
+            write_scores(z, b, factors, out, rows);
         }
         vectorized(
             #[inline(always)]
             || {
-                for (i, z) in work.z.chunks_exact_mut(b).take(rows).enumerate() {
-                    let w = block.count(i);
-                    tails.add_row(z, w, block.first + i);
+                for (i, z) in z.chunks_exact_mut(b).take(rows).enumerate() {
+                    let w = slab.count(at + i);
+                    tails.add_row(z, w, slab.first + at + i);
                     if w != 1.0 {
                         z.iter_mut().for_each(|z| *z *= w);
                     }
@@ -414,7 +452,7 @@ impl<T: Scalar> Standardized<'_, T> {
         mixing: Option<&mut Mixing>,
     ) -> Result<()> {
         let (d, b) = v.v.dim();
-        let height = panel_rows(d);
+        let height = RANGE_ROWS;
         let starts: Vec<usize> = (0..slab.rows).step_by(height).collect();
         let (factors, pieces) = score_pieces(room, height, starts.len());
         let (from, total) = match gram {
@@ -429,20 +467,34 @@ impl<T: Scalar> Standardized<'_, T> {
             .par_chunks_mut((height * columns).max(1))
             .zip(&starts)
             .zip(pieces)
-            .map_init(Workspace::default, |work, ((z, &at), out)| {
-                let rows = height.min(slab.rows - at);
-                let mut tails = Tails::new(k);
-                let ahead = Ahead::new::<T>(&[], 1);
-                self.project(slab, at, rows, v, work, &factors, out, &mut tails, &ahead)?;
-                let mut sums = mix.map_or_else(Vec::new, Mixing::zeros);
-                if let Some(mix) = mix {
-                    work.mix(mix, slab, at, rows, &mut sums);
-                }
-                for (z, all) in z.chunks_exact_mut(columns).zip(work.z.chunks_exact(b)) {
-                    z.copy_from_slice(&all[from..]);
-                }
-                Ok((tails, sums))
-            })
+            .map_init(
+                || self.prepared.work.lend(),
+                |work, ((z, &at), out)| {
+                    let rows = height.min(slab.rows - at);
+                    let mut tails = Tails::new(k);
+                    let ahead = Ahead::new::<T>(&[], 1);
+                    let stride = panel_stride(FEATURES);
+                    work.panel.resize(height * stride);
+                    work.z.resize(height * b);
+                    let Workspace { scratch, panel, z: all, .. } = &mut **work;
+                    // A range of features at a time: its part of V stays in the cache for all rows.
+                    for first in (0..d).step_by(FEATURES) {
+                        let width = FEATURES.min(d - first);
+                        let strip = slab.strip(at, at + rows, first..first + width, scratch);
+                        standardize(&strip, self.by, first, panel, stride);
+                        v.multiply(panel, stride, rows, first, width, all, &ahead);
+                    }
+                    self.take_scores(slab, (at, rows), all, b, &factors, out, &mut tails)?;
+                    let mut sums = mix.map_or_else(Vec::new, Mixing::zeros);
+                    if let Some(mix) = mix {
+                        mix.rows(slab, at, all, rows, &mut sums);
+                    }
+                    for (z, all) in z.chunks_exact_mut(columns).zip(all.chunks_exact(b)) {
+                        z.copy_from_slice(&all[from..]);
+                    }
+                    Ok((tails, sums))
+                },
+            )
             .collect();
         let mut merged = Tails::new(k);
         let mut mixing = mixing;
@@ -462,27 +514,30 @@ impl<T: Scalar> Standardized<'_, T> {
         Ok(())
     }
 
-    /// Adds `Xsᵀ Z` of a slab to `total` (d × b), in ranges of features.
+    /// Adds `Xsᵀ Z` of a slab, for Z (· × b), to `total` (d × at most b), in ranges of features.
     fn add_transposed(&self, slab: &Slab<T>, z: &[f64], b: usize, total: &mut Array2<f64>) {
-        slice_mut(total).par_chunks_mut(FEATURES * b).enumerate().for_each_init(
-            Workspace::default,
+        let columns = total.ncols();
+        let begun = slab.first > 0;
+        slice_mut(total).par_chunks_mut(FEATURES * columns).enumerate().for_each_init(
+            || self.prepared.work.lend(),
             |work, (range, total)| {
-                let (first, width) = (range * FEATURES, total.len() / b);
+                let (first, width) = (range * FEATURES, total.len() / columns);
                 let stride = panel_stride(FEATURES);
-                const ROWS: usize = 64;
-                work.panel.resize(ROWS * stride);
-                let mut product = vec![0.0; b * width];
-                for at in (0..slab.rows).step_by(ROWS) {
-                    let rows = ROWS.min(slab.rows - at);
-                    let block = slab.block(at, at + rows, &mut work.scratch);
-                    standardize_columns(&block, self.by, first, width, &mut work.panel, stride);
+                work.panel.resize(RANGE_ROWS * stride);
+                work.product.resize(b * stride);
+                let Workspace { scratch, panel, product, .. } = &mut **work;
+                for at in (0..slab.rows).step_by(RANGE_ROWS) {
+                    let rows = RANGE_ROWS.min(slab.rows - at);
+                    let strip = slab.strip(at, at + rows, first..first + width, scratch);
+                    standardize(&strip, self.by, first, panel, stride);
                     let left = Left::new(&z[at * b..], b, rows, 1, b);
-                    let how = How { padded: true, ..How::default() };
-                    f64::product(left, &work.panel, stride, width, &mut product, width, how);
+                    let how = How { padded: true, fresh: at == 0, ..How::default() };
+                    f64::product(left, panel, stride, width, product, stride, how);
                 }
-                for (f, row) in total.chunks_exact_mut(b).enumerate() {
+                for (f, row) in total.chunks_exact_mut(columns).enumerate() {
                     for (j, t) in row.iter_mut().enumerate() {
-                        *t += product[j * width + f];
+                        let new = product[j * stride + f];
+                        *t = if begun { *t + new } else { new };
                     }
                 }
             },
@@ -495,17 +550,18 @@ impl<T: Scalar> Standardized<'_, T> {
         let padded = b.next_multiple_of(f64::PAD);
         let mut right = Array2::<f64>::zeros((y.nrows(), padded));
         right.slice_mut(s![.., ..b]).assign(&y);
-        let mut total = Array2::<f64>::zeros((d, padded));
         if self.prepared.is_sparse() {
+            let mut total = Array2::<f64>::zeros((d, padded));
             sparse::transposed_product(self, right.view(), &mut total)?;
-        } else {
-            self.prepared.for_each_slab(slab_rows(d, UNITS), |slab| {
-                let z = right.slice(s![slab.first..slab.first + slab.rows, ..]);
-                self.add_transposed(&slab, rows_of(&z).0, padded, &mut total);
-                Ok(())
-            })?;
+            return Ok(total.slice(s![.., ..b]).to_owned());
         }
-        Ok(total.slice(s![.., ..b]).to_owned())
+        let mut total = Array2::<f64>::zeros((d, b));
+        self.prepared.for_each_slab(slab_rows(d, UNITS), |slab| {
+            let z = right.slice(s![slab.first..slab.first + slab.rows, ..]);
+            self.add_transposed(&slab, rows_of(&z).0, padded, &mut total);
+            Ok(())
+        })?;
+        Ok(total)
     }
 
     /// `W^½ Xs Xsᵀ W^½` (n × n), for data in memory.
@@ -536,18 +592,42 @@ impl<T: Scalar> Standardized<'_, T> {
     /// Standardised features `first..first + depth`, one after the other, samples in panels.
     fn pack_features(&self, x: &ArrayView2<T>, first: usize, depth: usize, packed: &mut [f64]) {
         let n = x.nrows();
-        packed.fill(0.0);
-        let prescale = self.prepared.prescale();
-        let part = x.slice(s![.., first..first + depth]);
-        for i in 0..n {
-            let root = self.prepared.counts().map_or(1.0, |c| c[i].sqrt());
-            let at = (i / PANEL) * depth * PANEL + i % PANEL;
-            for (p, &value) in part.row(i).iter().enumerate() {
-                let f = first + p;
-                let value = prescale.map_or(value, |s| value * s[f]).to_f64();
-                let centered = (value - self.by.mean[f]) - self.by.low[f];
-                packed[at + p * PANEL] = centered * self.by.weight[f] * root;
+        let range = first..first + depth;
+        let part = x.slice(s![.., range.clone()]);
+        let prescale = self.prepared.prescale().map(|s| &s[range.clone()]);
+        let (mean, low, weight) = (
+            &self.by.mean[range.clone()],
+            &self.by.low[range.clone()],
+            &self.by.weight[range.clone()],
+        );
+        // Samples one after the other, then turned: a panel's worth stays in the nearest cache.
+        let mut rows = vec![0.0; PANEL * BLOCK];
+        for (panel, out) in packed.chunks_mut(depth * PANEL).enumerate() {
+            let from = (panel * PANEL).min(n);
+            let count = PANEL.min(n - from);
+            for (i, line) in rows.chunks_exact_mut(BLOCK).enumerate() {
+                let line = &mut line[..depth];
+                if i >= count {
+                    line.fill(0.0);
+                    continue;
+                }
+                let root = self.prepared.counts().map_or(1.0, |c| c[from + i].sqrt());
+                for (o, &value) in line.iter_mut().zip(part.row(from + i)) {
+                    *o = value.to_f64();
+                }
+                if let Some(prescale) = prescale {
+                    line.iter_mut().zip(prescale).for_each(|(o, s)| *o *= s.to_f64());
+                }
+                vectorized(
+                    #[inline(always)]
+                    || {
+                        for p in 0..depth {
+                            line[p] = ((line[p] - mean[p]) - low[p]) * weight[p] * root;
+                        }
+                    },
+                );
             }
+            turn(&rows, out);
         }
     }
 
@@ -587,7 +667,7 @@ impl<T: Scalar> Standardized<'_, T> {
                 let rows = (height - filled).min(slab.rows - at).min(BLOCK);
                 let block = slab.block(at, at + rows, &mut scratch);
                 let out = &mut slice_mut(&mut panel)[filled * d..(filled + rows) * d];
-                standardize(&block, self.by, out, d);
+                standardize(&block, self.by, 0, out, d);
                 for (i, row) in out.chunks_exact_mut(d).enumerate() {
                     let root = block.count(i).sqrt();
                     row.iter_mut().for_each(|v| *v *= root);
@@ -606,6 +686,25 @@ impl<T: Scalar> Standardized<'_, T> {
             visit(&mut rest)?;
         }
         Ok(())
+    }
+}
+
+/// `total += part`, or a copy where the sum has not begun: fresh memory that is read before it is
+/// written faults twice, and stops the other cores.
+fn add_to(total: &mut [f64], part: &[f64], begun: bool) {
+    if begun {
+        total.iter_mut().zip(part).for_each(|(t, p)| *t += p);
+    } else {
+        total.copy_from_slice(part);
+    }
+}
+
+/// Rows of [`BLOCK`] numbers, one for each of a panel's columns, as the rows of the panel.
+fn turn(rows: &[f64], panel: &mut [f64]) {
+    for (p, out) in panel.chunks_exact_mut(PANEL).enumerate() {
+        for (i, o) in out.iter_mut().enumerate() {
+            *o = rows[i * BLOCK + p];
+        }
     }
 }
 
@@ -631,58 +730,41 @@ impl<'a> Right<'a> {
         Right { v, transposed }
     }
 
-    /// `Z = P V` for a panel of standardised rows.
-    fn multiply(&self, panel: &[f64], stride: usize, rows: usize, z: &mut [f64], ahead: &Ahead) {
+    /// `Z = P V` for a panel of standardised rows, or what features `first..first + width` add to it.
+    /// Ranges begin at a multiple of the depth of the sums, so that they do not touch the bits.
+    #[expect(clippy::too_many_arguments)]
+    fn multiply(
+        &self,
+        panel: &[f64],
+        stride: usize,
+        rows: usize,
+        first: usize,
+        width: usize,
+        z: &mut [f64],
+        ahead: &Ahead,
+    ) {
         let (d, b) = self.v.dim();
-        let how = How { fresh: true, padded: true, ahead: Some(ahead), ..How::default() };
+        let how = How { fresh: first == 0, padded: true, ahead: Some(ahead), ..How::default() };
         match &self.transposed {
             Some(right) => {
-                let depth = d.next_multiple_of(f64::PAD);
-                inner_products(panel, stride, rows, right, stride, b, depth, z, b, how);
+                let (right, right_stride) = (&right[first..], panel_stride(d));
+                let depth = width.next_multiple_of(f64::PAD);
+                inner_products(panel, stride, rows, right, right_stride, b, depth, z, b, how);
             }
             None => {
                 let (right, right_stride) = rows_of(&self.v);
-                let left = Left::new(panel, rows, d, stride, 1);
-                f64::product(left, right, right_stride, b, z, b, how);
+                let left = Left::new(panel, rows, width, stride, 1);
+                f64::product(left, &right[first * right_stride..], right_stride, b, z, b, how);
             }
         }
     }
 }
 
 /// What one unit of rows gives.
-struct UnitSums {
-    product: Vec<f64>,
+struct UnitSums<'s> {
+    product: Lent<'s, Aligned<f64>>,
     tails: Tails,
     labels: Vec<f64>,
-}
-
-/// Buffers of one task.
-struct Workspace<T> {
-    scratch: Vec<T>,
-    panel: Aligned<f64>,
-    z: Aligned<f64>,
-}
-
-impl<T: Scalar> Workspace<T> {
-    /// Takes labels into the scores of a few rows: see [`LabelPass`].
-    fn mix(&mut self, mix: &Mixing, slab: &Slab<T>, at: usize, rows: usize, sums: &mut [f64]) {
-        let mut y = vec![0.0; mix.b];
-        vectorized(
-            #[inline(always)]
-            || {
-                for (i, z) in self.z.chunks_exact_mut(mix.b).take(rows).enumerate() {
-                    let w = slab.count(at + i);
-                    mix.row(slab.first + at + i, w, z, &mut y, sums);
-                }
-            },
-        );
-    }
-}
-
-impl<T> Default for Workspace<T> {
-    fn default() -> Self {
-        Workspace { scratch: Vec::new(), panel: Aligned::default(), z: Aligned::default() }
-    }
 }
 
 /// About how many lines the products of one panel can fetch.
@@ -718,32 +800,26 @@ fn panel_stride(d: usize) -> usize {
     if stride % 512 < 64 { stride + 64 } else { stride }
 }
 
+/// The rows of a block that begins at feature `first`, standardised.
 fn standardize<T: Scalar>(
     block: &Block<T>,
     by: &Standardization,
-    panel: &mut [f64],
-    stride: usize,
-) {
-    standardize_columns(block, by, 0, block.n_features, panel, stride);
-}
-
-/// Columns `first..first + width` of a block, standardised.
-fn standardize_columns<T: Scalar>(
-    block: &Block<T>,
-    by: &Standardization,
     first: usize,
-    width: usize,
     panel: &mut [f64],
     stride: usize,
 ) {
+    let width = block.n_features;
     let range = first..first + width;
-    let (mean, low, weight) =
-        (&by.mean[range.clone()], &by.low[range.clone()], &by.weight[range.clone()]);
+    let (mean, low, weight) = (&by.mean[range.clone()], &by.low[range.clone()], &by.weight[range]);
     vectorized(
         #[inline(always)]
         move || {
             for (i, out) in panel.chunks_mut(stride).take(block.rows).enumerate() {
-                let (out, x) = (&mut out[..width], &block.row(i)[range.clone()]);
+                block.fetch(i + 2);
+                // What a wider range left behind meets zeros, but not as numbers for sure.
+                let (out, beyond) = out.split_at_mut(width);
+                beyond.iter_mut().take(f64::PAD - 1).for_each(|b| *b = 0.0);
+                let x = &block.row(i)[..width];
                 for f in 0..width {
                     out[f] = ((x[f].to_f64() - mean[f]) - low[f]) * weight[f];
                 }

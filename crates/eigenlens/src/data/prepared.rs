@@ -3,10 +3,14 @@
 
 use super::{Dataset, Missing, Source};
 use crate::error::{Error, Hint, Result};
+use crate::linalg::aligned::Aligned;
 use crate::linalg::dense::power_of_two;
 use crate::linalg::gemm::rows_of;
+use crate::linalg::simd::fetch_line;
+use crate::linalg::spares::{Lent, Spares};
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2, s};
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Rows centred and multiplied together; few enough that float32 products may be summed in float32.
@@ -24,6 +28,14 @@ pub(crate) fn slab_rows(n_features: usize, units: usize) -> usize {
     unit_rows(n_features) * units.max(1)
 }
 
+/// Bytes that reading takes beyond the data: one unit of rows waits when streamed; blocks are copied
+/// where rows are not contiguous, by up to 32 threads.
+pub(crate) fn reading_memory(rows: Option<usize>, n_features: usize, element: u64) -> u64 {
+    let most = rows.unwrap_or(usize::MAX);
+    let copied = unit_rows(n_features).min(most) + (64 * 32).min(most);
+    copied as u64 * n_features as u64 * element
+}
+
 /// A data set with its weights as counts and its columns' powers of two.
 pub(crate) struct Prepared<'a, T: Scalar> {
     pub data: Dataset<'a, T>,
@@ -32,6 +44,25 @@ pub(crate) struct Prepared<'a, T: Scalar> {
     prescale: Option<Vec<T>>,
     /// The number of rows, once they have been read.
     rows: OnceLock<usize>,
+    /// Room for the tasks of a pass, kept for the next pass.
+    pub(super) work: Spares<Workspace<T>>,
+    /// Room for sums over units of rows.
+    sums: Spares<Aligned<f64>>,
+}
+
+/// Buffers of one task.
+#[derive(Default)]
+pub(super) struct Workspace<T> {
+    /// Rows copied to lie together.
+    pub scratch: Vec<T>,
+    /// Rows packed for a product in their own type.
+    pub packed: Aligned<T>,
+    /// Standardised rows.
+    pub panel: Aligned<f64>,
+    /// Scores.
+    pub z: Aligned<f64>,
+    /// A range of features of a product.
+    pub product: Aligned<f64>,
 }
 
 impl<'a, T: Scalar> Prepared<'a, T> {
@@ -63,7 +94,7 @@ impl<'a, T: Scalar> Prepared<'a, T> {
             check_weight_count(counts.len(), rows)?;
         }
         let data = data.reborrow();
-        Ok(Prepared { data, counts, exponents: None, prescale: None, rows: OnceLock::new() })
+        Ok(Prepared { counts, ..Self::plain(data) })
     }
 
     /// The same rows without weights, as new samples are seen.
@@ -71,8 +102,7 @@ impl<'a, T: Scalar> Prepared<'a, T> {
         if data.n_features() == 0 {
             return Err(Error::NoColumns);
         }
-        let (data, rows) = (data.reborrow(), OnceLock::new());
-        let mut prepared = Prepared { data, counts: None, exponents: None, prescale: None, rows };
+        let mut prepared = Self::plain(data.reborrow());
         if let Some(exponents) = exponents {
             let fits = |e: &i32| {
                 (f64::MIN_POSITIVE..f64::INFINITY).contains(&T::from_f64(power_of_two(-e)).to_f64())
@@ -87,6 +117,18 @@ impl<'a, T: Scalar> Prepared<'a, T> {
             prepared.set_exponents(exponents);
         }
         Ok(prepared)
+    }
+
+    fn plain(data: Dataset<'a, T>) -> Self {
+        Prepared {
+            data,
+            counts: None,
+            exponents: None,
+            prescale: None,
+            rows: OnceLock::new(),
+            work: Spares::default(),
+            sums: Spares::default(),
+        }
     }
 
     /// Multiplies column f by 2⁻ᵉ from now on, wherever it is read.
@@ -113,6 +155,14 @@ impl<'a, T: Scalar> Prepared<'a, T> {
     /// The number of rows, where it was announced or they have been read.
     pub fn n_rows(&self) -> Option<usize> {
         self.data.n_samples().or_else(|| self.rows.get().copied())
+    }
+
+    /// Zeros to sum in: written ones, see [`crate::linalg::spares`].
+    pub fn zeros(&self, length: usize) -> Lent<'_, Aligned<f64>> {
+        let mut sums = self.sums.lend();
+        sums.resize(length);
+        sums.fill(0.0);
+        sums
     }
 
     /// Whether the rows are a sparse matrix.
@@ -255,25 +305,46 @@ impl<T: Scalar> Slab<'_, T> {
     /// Rows `start..end` of the slab, row by row in memory: where they lie if they lie so, otherwise
     /// copied to `scratch` (a block at a time: never the data).
     pub fn block<'b>(&'b self, start: usize, end: usize, scratch: &'b mut Vec<T>) -> Block<'b, T> {
-        let d = self.n_features;
+        self.strip(start, end, 0..self.n_features, scratch)
+    }
+
+    /// The same of some features alone.
+    pub fn strip<'b>(
+        &'b self,
+        start: usize,
+        end: usize,
+        features: Range<usize>,
+        scratch: &'b mut Vec<T>,
+    ) -> Block<'b, T> {
+        let width = features.len();
         let counts = self.counts.map(|c| &c[start..end]);
         let first = self.first + start;
+        let block = |data, stride| Block {
+            first,
+            data,
+            stride,
+            rows: end - start,
+            n_features: width,
+            counts,
+        };
         if let (Body::Dense(x), None) = (&self.body, self.prescale) {
-            let part = x.slice_move_rows(start, end);
-            if (d == 1 || part.strides()[1] == 1) && (part.nrows() == 1 || part.strides()[0] > 0) {
+            let part = x.slice_move(s![start..end, features.clone()]);
+            if (width == 1 || part.strides()[1] == 1)
+                && (part.nrows() == 1 || part.strides()[0] > 0)
+            {
                 let (data, stride) = rows_of(&part);
-                return Block { first, data, stride, rows: end - start, n_features: d, counts };
+                return block(data, stride);
             }
         }
-        self.copy_rows(start, end, scratch);
+        self.copy_rows(start, end, features.clone(), scratch);
         if let Some(prescale) = self.prescale {
-            for row in scratch.chunks_exact_mut(d) {
-                for (x, &p) in row.iter_mut().zip(prescale) {
+            for row in scratch.chunks_exact_mut(width) {
+                for (x, &p) in row.iter_mut().zip(&prescale[features.clone()]) {
                     *x = *x * p;
                 }
             }
         }
-        Block { first, data: scratch, stride: d, rows: end - start, n_features: d, counts }
+        block(scratch, width)
     }
 
     /// The weight of one row of the slab.
@@ -287,29 +358,29 @@ impl<T: Scalar> Slab<'_, T> {
     pub fn upcoming(&self, start: usize, rows: usize, end: usize) -> &[T] {
         match &self.body {
             Body::Dense(x) if start < end => {
-                let part = x.slice_move_rows(start, (start + rows).min(end));
+                let part = x.slice_move(s![start..(start + rows).min(end), ..]);
                 part.to_slice().unwrap_or_default()
             }
             _ => &[],
         }
     }
 
-    fn copy_rows(&self, start: usize, end: usize, scratch: &mut Vec<T>) {
-        let d = self.n_features;
+    fn copy_rows(&self, start: usize, end: usize, features: Range<usize>, scratch: &mut Vec<T>) {
+        let width = features.len();
         scratch.clear();
-        scratch.resize((end - start) * d, T::default());
+        scratch.resize((end - start) * width, T::default());
         match &self.body {
             Body::Dense(x) => {
                 // Column by column where columns are contiguous; whichever way, the same numbers.
-                let part = x.slice_move_rows(start, end);
+                let part = x.slice_move(s![start..end, features]);
                 if part.strides()[0].unsigned_abs() <= part.strides()[1].unsigned_abs() {
                     for (f, column) in part.columns().into_iter().enumerate() {
                         for (i, &v) in column.iter().enumerate() {
-                            scratch[i * d + f] = v;
+                            scratch[i * width + f] = v;
                         }
                     }
                 } else {
-                    for (row, out) in part.rows().into_iter().zip(scratch.chunks_exact_mut(d)) {
+                    for (row, out) in part.rows().into_iter().zip(scratch.chunks_exact_mut(width)) {
                         for (o, &v) in out.iter_mut().zip(row) {
                             *o = v;
                         }
@@ -318,26 +389,18 @@ impl<T: Scalar> Slab<'_, T> {
             }
             Body::Sparse(x) => {
                 for (row, out) in
-                    (self.first + start..self.first + end).zip(scratch.chunks_exact_mut(d))
+                    (self.first + start..self.first + end).zip(scratch.chunks_exact_mut(width))
                 {
                     let (columns, values) = x.row(row);
                     for (&f, &v) in columns.iter().zip(values) {
-                        out[f as usize] = out[f as usize] + v;
+                        let place = (f as usize).wrapping_sub(features.start);
+                        if let Some(out) = out.get_mut(place) {
+                            *out = *out + v;
+                        }
                     }
                 }
             }
         }
-    }
-}
-
-/// A view of some rows that lives as long as the data.
-trait SliceRows<'a, T> {
-    fn slice_move_rows(&self, start: usize, end: usize) -> ArrayView2<'a, T>;
-}
-
-impl<'a, T> SliceRows<'a, T> for ArrayView2<'a, T> {
-    fn slice_move_rows(&self, start: usize, end: usize) -> ArrayView2<'a, T> {
-        (*self).slice_move(s![start..end, ..])
     }
 }
 
@@ -364,6 +427,21 @@ impl<T: Scalar> Block<'_, T> {
     #[inline(always)]
     pub fn count(&self, i: usize) -> f64 {
         self.counts.map_or(1.0, |c| c[i])
+    }
+
+    /// Features `first..first + width` alone.
+    pub fn strip(&self, first: usize, width: usize) -> Block<'_, T> {
+        let data = self.data.get(first..).unwrap_or_default();
+        Block { data, n_features: width, ..*self }
+    }
+
+    /// Asks the cache for a row, where it is a piece of a longer one: the hardware follows memory no
+    /// further than a page.
+    #[inline(always)]
+    pub fn fetch(&self, i: usize) {
+        if self.stride != self.n_features && i < self.rows {
+            self.row(i).iter().step_by(64 / size_of::<T>()).for_each(fetch_line);
+        }
     }
 
     /// The first entry that is not finite, as (row, column, value).

@@ -12,6 +12,7 @@ use crate::linalg::aligned::Aligned;
 use crate::linalg::gemm::{rows_of, slice_mut};
 use crate::linalg::scatter::mirror;
 use crate::linalg::simd::{fetch_line, vectorized};
+use crate::linalg::spares::Lent;
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
@@ -108,11 +109,11 @@ pub(super) fn pass<T: Scalar>(
         std::iter::repeat_with(Default::default).take(n.div_ceil(piece)).collect()
     };
     let mix = mixing.as_deref();
-    let parts: Vec<Part> = rooms
+    let parts: Vec<Part<'_>> = rooms
         .par_iter_mut()
         .enumerate()
         .map(|(index, room)| {
-            let mut product = Aligned::zeros(d * (b - from));
+            let mut product = data.prepared.zeros(d * (b - from));
             let mut sums = vec![0.0; b - from];
             let mut tails = Tails::new(n_tails);
             let mut z = vec![0.0; b];
@@ -170,8 +171,8 @@ pub(super) fn pass<T: Scalar>(
 }
 
 /// What the rows of one piece give.
-struct Part {
-    product: Aligned<f64>,
+struct Part<'s> {
+    product: Lent<'s, Aligned<f64>>,
     sums: Vec<f64>,
     tails: Tails,
     labels: Vec<f64>,
@@ -193,7 +194,7 @@ pub(super) fn label_product<T: Scalar>(
     let parts: Vec<_> = (0..n.div_ceil(piece))
         .into_par_iter()
         .map(|index| {
-            let mut product = Aligned::zeros(d * padded);
+            let mut product = prepared.zeros(d * padded);
             let mut sums = vec![0.0; padded];
             let mut label = vec![0.0; padded];
             for i in index * piece..((index + 1) * piece).min(n) {
@@ -239,7 +240,7 @@ pub(super) fn transposed_product<T: Scalar>(
     let parts: Vec<_> = (0..n.div_ceil(piece))
         .into_par_iter()
         .map(|index| {
-            let mut product = Aligned::zeros(d * b);
+            let mut product = data.prepared.zeros(d * b);
             let mut sums = vec![0.0; b];
             for i in index * piece..((index + 1) * piece).min(n) {
                 let z = &y[i * stride..i * stride + b];
@@ -299,7 +300,7 @@ pub(super) fn gram_matrix<T: Scalar>(data: &Standardized<T>) -> Result<Array2<f6
 /// Adds the pieces in order and applies the columns' weights and means: `D (Xᵀ Z − m 1ᵀZ)`.
 fn finish_transposed(
     by: &Standardization,
-    parts: Vec<(Aligned<f64>, Vec<f64>)>,
+    parts: Vec<(Lent<'_, Aligned<f64>>, Vec<f64>)>,
     total: &mut Array2<f64>,
 ) {
     let b = total.ncols();
@@ -312,9 +313,9 @@ fn finish_transposed(
     const FEATURES: usize = 1024;
     slice_mut(total).par_chunks_mut(FEATURES * b).enumerate().for_each(|(range, total)| {
         let from = range * FEATURES * b;
-        for (part, _) in &parts {
+        for (index, (part, _)) in parts.iter().enumerate() {
             for (t, p) in total.iter_mut().zip(&part[from..]) {
-                *t += p;
+                *t = if index > 0 { *t + p } else { *p };
             }
         }
         for (i, row) in total.chunks_exact_mut(b).enumerate() {

@@ -9,5 +9,6 @@ pub(crate) mod random;
 pub(crate) mod scatter;
 pub(crate) mod simd;
 pub(crate) mod small;
+pub(crate) mod spares;
 pub(crate) mod sparse;
 pub(crate) mod transpose;

@@ -1,5 +1,6 @@
 //! `PᵀP` of packed blocks of rows: the lower triangle only, at the speed of the micro-kernel.
 
+use super::gemm::slice_mut;
 use super::simd::{Ahead, How, Left};
 use crate::scalar::Scalar;
 use ndarray::Array2;
@@ -25,6 +26,7 @@ pub(crate) struct Square {
     rows: usize,
     first_column: usize,
     columns: usize,
+    /// Empty until something is added: the pages are written first by the core that needs them.
     sums: Vec<f64>,
 }
 
@@ -40,7 +42,7 @@ impl Squares {
         let side = if count(SIDE) >= busy { SIDE } else { SIDE / 2 };
         let square = |first_row: usize, first_column: usize| {
             let (rows, columns) = (side.min(d - first_row), side.min(d - first_column));
-            Square { first_row, rows, first_column, columns, sums: vec![0.0; rows * columns] }
+            Square { first_row, rows, first_column, columns, sums: Vec::new() }
         };
         // Those on the diagonal take half the time: they come last.
         let starts = || (0..d).step_by(side);
@@ -58,19 +60,16 @@ impl Squares {
 
     /// The sum, both triangles (d × d).
     pub fn into_matrix(self) -> Array2<f64> {
+        const ROWS: usize = 8;
         let mut matrix = Array2::zeros((self.d, self.d));
-        for square in self.squares {
-            for (i, line) in square.sums.chunks_exact(square.columns).enumerate() {
-                let row = square.first_row + i;
-                for (j, &v) in line.iter().enumerate() {
-                    let column = square.first_column + j;
-                    if column <= row {
-                        matrix[[row, column]] = v;
-                        matrix[[column, row]] = v;
-                    }
+        // Sides are multiples of `ROWS`: a few rows lie in one row of squares.
+        slice_mut(&mut matrix).par_chunks_mut(ROWS * self.d.max(1)).enumerate().for_each(
+            |(chunk, rows)| {
+                for square in &self.squares {
+                    square.write(chunk * ROWS, rows, self.d);
                 }
-            }
-        }
+            },
+        );
         matrix
     }
 }
@@ -82,6 +81,7 @@ impl Square {
         if depth == 0 {
             return;
         }
+        self.sums.resize(self.rows * self.columns, 0.0);
         let length = depth * T::PANEL;
         let panel = |first: usize| &packed[first / T::PANEL * length..][..length];
         let upcoming = |first: usize, width: usize| {
@@ -108,6 +108,31 @@ impl Square {
                 let how = How { fresh: false, padded: true, below_diagonal, ahead };
                 let sums = &mut self.sums[row * self.columns + column..];
                 T::product(left, right, T::PANEL, columns, sums, self.columns, how);
+            }
+        }
+    }
+}
+
+impl Square {
+    /// Writes what it knows of a few rows from `first` on, both below and above the diagonal.
+    fn write(&self, first: usize, rows: &mut [f64], d: usize) {
+        let (row, column) =
+            (first.wrapping_sub(self.first_row), first.wrapping_sub(self.first_column));
+        if row < self.rows {
+            let sums = self.sums.chunks_exact(self.columns).skip(row);
+            for (i, (out, line)) in rows.chunks_exact_mut(d).zip(sums).enumerate() {
+                let known = self.columns.min(first + i + 1 - self.first_column);
+                out[self.first_column..][..known].copy_from_slice(&line[..known]);
+            }
+        }
+        if column < self.columns {
+            for (i, line) in self.sums.chunks_exact(self.columns).enumerate() {
+                let at = self.first_row + i;
+                for (r, (out, v)) in rows.chunks_exact_mut(d).zip(&line[column..]).enumerate() {
+                    if at > first + r {
+                        out[at] = *v;
+                    }
+                }
             }
         }
     }

@@ -552,7 +552,7 @@ impl Certifier<'_> {
             block.view(),
             Pass { scores, gram: Some((from, &mut product)), tails: Some(tails) },
         )?;
-        product.mapv_inplace(|v| v / self.divisor);
+        product.par_mapv_inplace(|v| v / self.divisor);
 
         let mut values: Vec<f64> = self.values.to_vec();
         values.extend(self.pairs.values.get(k).filter(|_| guard > 0));

@@ -5,7 +5,7 @@ use super::fit;
 use super::supervised_pca::SupervisedPca;
 use crate::data::{
     Columns, Cross, Dataset, LabelPass, Moments, Pass, Prepared, Scores, Standardization,
-    Standardized, Tails, Target, unit_rows,
+    Standardized, Tails, Target, reading_memory, unit_rows,
 };
 use crate::dependence::Labels;
 use crate::error::{Error, Result, Warning};
@@ -465,7 +465,7 @@ pub(super) fn plan<T: Scalar>(
     let one_pass = !task.sparse && product <= 1 << 20;
     let (unit, d) = (unit_rows(d) as u64, d as u64);
     let element = if task.f32 { 4 } else { 8 };
-    let reading = d * element * (unit + 64 * 32) / if task.sparse { 8 } else { 1 };
+    let reading = reading_memory(task.n, task.d, element) / if task.sparse { 8 } else { 1 };
     let padded = (k + PROBES as u64).next_multiple_of(8);
     let small = d * padded * 8 <= 1 << 20;
     let sums = padded * width as u64 * 8;

@@ -117,13 +117,10 @@ impl<'a> KernelGram<'a> {
     /// A block of zeros.
     fn block(&self, length: usize) -> Aligned<f64> {
         let used = self.blocks.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        match used {
-            Some(mut block) if block.len() == length => {
-                block.fill(0.0);
-                block
-            }
-            _ => Aligned::zeros(length),
-        }
+        let mut block = used.unwrap_or_default();
+        block.resize(length);
+        block.fill(0.0);
+        block
     }
 
     /// Frees what applications keep for the next one.

@@ -2,7 +2,8 @@
 //! from them for values and angles. Numerical only; sampling errors belong to the model.
 
 use crate::linalg::{dense, gemm};
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView2, Axis};
+use rayon::prelude::*;
 use std::fmt;
 use std::ops::Range;
 
@@ -253,13 +254,7 @@ pub(crate) fn residuals(
     vectors: ArrayView2<f64>,
     values: &[f64],
 ) -> Vec<f64> {
-    let mut squares = vec![0.0; values.len()];
-    for (p, u) in product.rows().into_iter().zip(vectors.rows()) {
-        for j in 0..values.len() {
-            let r = p[j] - values[j] * u[j];
-            squares[j] += r * r;
-        }
-    }
+    let squares = sums_of_columns(product, vectors, values, |rest, _| rest * rest);
     squares.into_iter().map(f64::sqrt).collect()
 }
 
@@ -269,13 +264,37 @@ pub(crate) fn along(
     vectors: ArrayView2<f64>,
     values: &[f64],
 ) -> Vec<f64> {
-    let mut sums = vec![0.0; values.len()];
-    for (p, u) in product.rows().into_iter().zip(vectors.rows()) {
-        for j in 0..values.len() {
-            sums[j] += u[j] * (p[j] - values[j] * u[j]);
-        }
-    }
+    let sums = sums_of_columns(product, vectors, values, |rest, u| u * rest);
     sums.into_iter().map(f64::abs).collect()
+}
+
+/// `Σ term(A u − λ u, u)` of each column; pieces of rows in parallel, their sums added in order.
+fn sums_of_columns(
+    product: ArrayView2<f64>,
+    vectors: ArrayView2<f64>,
+    values: &[f64],
+    term: impl Fn(f64, f64) -> f64 + Sync,
+) -> Vec<f64> {
+    const PIECE: usize = 4096;
+    let parts: Vec<Vec<f64>> = product
+        .axis_chunks_iter(Axis(0), PIECE)
+        .into_par_iter()
+        .zip(vectors.axis_chunks_iter(Axis(0), PIECE))
+        .map(|(product, vectors)| {
+            let mut sums = vec![0.0; values.len()];
+            for (p, u) in product.rows().into_iter().zip(vectors.rows()) {
+                for j in 0..values.len() {
+                    sums[j] += term(p[j] - values[j] * u[j], u[j]);
+                }
+            }
+            sums
+        })
+        .collect();
+    let mut total = vec![0.0; values.len()];
+    for part in parts {
+        total.iter_mut().zip(part).for_each(|(t, p)| *t += p);
+    }
+    total
 }
 
 /// Largest entry of |UᵀU − I|, for columns U (d × m).

@@ -1,5 +1,6 @@
 //! Which route, and why; what it will cost. Never looks at the number of threads.
 
+use crate::data::{reading_memory, unit_rows};
 use crate::error::{Bytes, Error, Result};
 use crate::solve::{dense, krylov, tsqr};
 use crate::wishes::{NComponents, Options, Rule, Solver};
@@ -189,9 +190,8 @@ impl Task<'_> {
         let k = self.likely_k() as u64 + 1 + 8;
         let padded = k.next_multiple_of(8);
         let element = if self.f32 { 4 } else { 8 };
-        let unit = crate::data::unit_rows(self.d) as u64;
-        // One unit of rows waits when streamed; blocks are copied where rows are not contiguous.
-        let reading = d * element * (unit + 64 * 32) / if self.sparse { 8 } else { 1 };
+        let unit = unit_rows(self.d) as u64;
+        let reading = reading_memory(self.n, self.d, element) / if self.sparse { 8 } else { 1 };
         // The last pass: scores, residuals, probes.
         let certificate = if d * padded * 8 <= 1 << 20 { 18 } else { 6 } * d * padded * 8
             + 16 * unit * padded * 8
