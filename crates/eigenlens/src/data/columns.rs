@@ -4,7 +4,7 @@ use super::prepared::{BLOCK, Block, Prepared, Slab, slab_rows, unit_rows};
 use super::sparse;
 use crate::error::{Error, Result};
 use crate::linalg::dense::exponent_of;
-use crate::linalg::simd::vectorized;
+use crate::linalg::simd::{fetch_lines, vectorized};
 use crate::scalar::Scalar;
 use rayon::prelude::*;
 
@@ -69,9 +69,10 @@ impl Columns {
         let mut total = Columns::zero(slab.n_features);
         for at in (start..end).step_by(BLOCK) {
             let block = slab.block(at, (at + BLOCK).min(end), &mut scratch);
+            let (next, whole) = (slab.next_block(at, end), slab.n_features <= STRIP);
             let part = by_strips(&block, |_, strip| {
                 let mut part = block_mean(strip);
-                add_squares(strip, &mut part);
+                add_squares(strip, &mut part, if whole { next } else { &[] });
                 part
             });
             check_finite(prepared, &block, &part)?;
@@ -198,8 +199,15 @@ pub(crate) fn by_strips<T: Scalar>(
     whole
 }
 
-/// The squares of a block about the mean found before.
-pub(crate) fn add_squares<T: Scalar>(block: &Block<T>, columns: &mut Columns) {
+/// Row `i` of rows that lie together; empty past the last one.
+#[inline(always)]
+pub(crate) fn row_of<T>(rows: &[T], i: usize, d: usize) -> &[T] {
+    rows.get(i * d..(i + 1) * d).unwrap_or_default()
+}
+
+/// The squares of a block about the mean found before. The rows of the `next` block are fetched
+/// meanwhile: these are in the cache already.
+pub(crate) fn add_squares<T: Scalar>(block: &Block<T>, columns: &mut Columns, next: &[T]) {
     let d = block.n_features;
     let (mean, low) = (&columns.mean[..d], &columns.low[..d]);
     let squares = &mut columns.squares[..d];
@@ -207,6 +215,7 @@ pub(crate) fn add_squares<T: Scalar>(block: &Block<T>, columns: &mut Columns) {
         #[inline(always)]
         move || {
             for i in (0..block.rows).filter(|&i| block.count(i) > 0.0) {
+                fetch_lines(row_of(next, i, d));
                 let (w, x) = (block.count(i), &block.row(i)[..d]);
                 for f in 0..d {
                     let centered = (x[f].to_f64() - mean[f]) - low[f];

@@ -1,13 +1,13 @@
 //! `Xcᵀ W Δ`, what the data have in common with a label factor, in one pass with means and variances.
 
-use super::columns::{Columns, add_squares, block_mean, check_finite, rescale};
+use super::columns::{Columns, add_squares, block_mean, check_finite, rescale, row_of};
 use super::factor::Factor;
 use super::passes::SMALL_PRODUCT;
 use super::prepared::{BLOCK, Block, Prepared, Slab, slab_rows, unit_rows};
 use super::standardization::Standardization;
 use crate::error::Result;
 use crate::linalg::gemm::slice_mut;
-use crate::linalg::simd::{How, Left, Tile, vectorized};
+use crate::linalg::simd::{How, Left, Tile, fetch_lines, vectorized};
 use crate::scalar::Scalar;
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -135,6 +135,7 @@ fn of_unit<T: Scalar>(
     };
     for at in (start..end).step_by(BLOCK) {
         let block = slab.block(at, (at + BLOCK).min(end), &mut scratch);
+        let next = slab.next_block(at, end);
         let mut columns = block_mean(&block);
         check_finite(prepared, &block, &columns)?;
         if part.columns.weight == 0.0 {
@@ -142,9 +143,9 @@ fn of_unit<T: Scalar>(
             part.origin.copy_from_slice(&columns.mean);
         }
         if let Some(codes) = factor.codes() {
-            add_classes(&block, codes, &mut columns, &mut part);
+            add_classes(&block, codes, &mut columns, &mut part, next);
         } else {
-            add_squares(&block, &mut columns);
+            add_squares(&block, &mut columns, next);
             add_product(&block, factor, &mut panel, &mut part);
         }
         part.columns.merge(&columns);
@@ -152,8 +153,15 @@ fn of_unit<T: Scalar>(
     Ok(part)
 }
 
-/// Squares of the columns and sums of the classes, in one go over a block.
-fn add_classes<T: Scalar>(block: &Block<T>, codes: &[u32], columns: &mut Columns, part: &mut Part) {
+/// Squares of the columns and sums of the classes, in one go over a block; the `next` one is fetched
+/// meanwhile.
+fn add_classes<T: Scalar>(
+    block: &Block<T>,
+    codes: &[u32],
+    columns: &mut Columns,
+    part: &mut Part,
+    next: &[T],
+) {
     let d = block.n_features;
     let Part { origin, cross, sums, .. } = part;
     let (mean, low) = (&columns.mean[..d], &columns.low[..d]);
@@ -166,6 +174,7 @@ fn add_classes<T: Scalar>(block: &Block<T>, codes: &[u32], columns: &mut Columns
                 if w == 0.0 {
                     continue;
                 }
+                fetch_lines(row_of(next, i, d));
                 let x = &block.row(i)[..d];
                 let class = codes[block.first + i] as usize;
                 let Some(sum) = sums.get_mut(class) else {

@@ -6,7 +6,7 @@ use crate::error::{Error, Hint, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::dense::power_of_two;
 use crate::linalg::gemm::rows_of;
-use crate::linalg::simd::fetch_line;
+use crate::linalg::simd::fetch_lines;
 use crate::linalg::spares::{Lent, Spares};
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2, s};
@@ -353,6 +353,11 @@ impl<T: Scalar> Slab<'_, T> {
         self.counts.map_or(1.0, |c| c[row])
     }
 
+    /// Where the block after the one at `start` lies; empty where it does not lie together.
+    pub fn next_block(&self, start: usize, end: usize) -> &[T] {
+        self.upcoming(start + BLOCK, BLOCK, end)
+    }
+
     /// Where up to `rows` rows from `start` on (before `end`) lie, to be fetched ahead of their use;
     /// empty where they do not lie together.
     pub fn upcoming(&self, start: usize, rows: usize, end: usize) -> &[T] {
@@ -440,7 +445,7 @@ impl<T: Scalar> Block<'_, T> {
     #[inline(always)]
     pub fn fetch(&self, i: usize) {
         if self.stride != self.n_features && i < self.rows {
-            self.row(i).iter().step_by(64 / size_of::<T>()).for_each(fetch_line);
+            fetch_lines(self.row(i));
         }
     }
 

@@ -116,6 +116,13 @@ pub fn fetch_line<T>(element: &T) {
     let _ = element;
 }
 
+/// Asks for the cache lines of some elements, to be used soon. In a loop of its own: a loop with a
+/// fetch among its arithmetic is not vectorised.
+#[inline(always)]
+pub fn fetch_lines<T>(elements: &[T]) {
+    elements.iter().step_by(64 / size_of::<T>()).for_each(fetch_line);
+}
+
 /// Runs `work` compiled for wide registers where the CPU has them. For plain element-wise loops:
 /// nothing is reassociated, so the bits are the same either way.
 #[inline]

@@ -80,9 +80,8 @@ fn exact_parts<T: Scalar>(
         KernelGram::recomputed(&kernel, &points)
     };
     let diagonal = gram.diagonal();
-    let mut sums = Array2::zeros((n, 1));
-    gram.apply(Array2::ones((n, 1)).view(), &mut sums)?;
-    let column_means: Array1<f64> = sums.column(0).mapv(|v| v / n as f64);
+    let column_means: Array1<f64> =
+        gram.row_sums()?.into_iter().map(|sum| sum / n as f64).collect();
     check_finite(&column_means)?;
     let mean = column_means.sum() / n as f64;
     let trace: f64 = diagonal.iter().sum();

@@ -163,11 +163,7 @@ impl KernelSupervisedPca {
         let delta = labels.factor.to_matrix();
         let gram = KernelGram::recomputed(&kernel, &points);
         let product = applied(&gram, delta.view())?;
-        let means = {
-            let mut sums = Array2::zeros((n, 1));
-            gram.apply(Array2::ones((n, 1)).view(), &mut sums)?;
-            sums.column(0).mapv(|v| v / n as f64)
-        };
+        let means: Array1<f64> = gram.row_sums()?.into_iter().map(|sum| sum / n as f64).collect();
         check_finite(&means)?;
         // Step 3: eigenpairs of Δᵀ K_x Δ (ℓ × ℓ).
         let mut small = gemm::transposed_product(delta.view(), product.view());

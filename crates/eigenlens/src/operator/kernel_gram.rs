@@ -16,6 +16,8 @@ pub(crate) struct KernelGram<'a> {
     kernel: &'a ResolvedKernel,
     points: &'a Points,
     tiles: Option<Tiles>,
+    /// The sum of every row, where the tiles have been computed.
+    row_sums: Option<Vec<f64>>,
     center: bool,
     /// Blocks that earlier applications used: memory fresh from the system costs more than sums.
     blocks: Mutex<Vec<Aligned<f64>>>,
@@ -35,16 +37,30 @@ const SIZE: usize = TILE * TILE;
 impl<'a> KernelGram<'a> {
     /// Tiles are recomputed whenever the operator is applied.
     pub fn recomputed(kernel: &'a ResolvedKernel, points: &'a Points) -> Self {
-        KernelGram { kernel, points, tiles: None, center: false, blocks: Mutex::default() }
+        KernelGram {
+            kernel,
+            points,
+            tiles: None,
+            row_sums: None,
+            center: false,
+            blocks: Mutex::default(),
+        }
     }
 
     /// Tiles are computed once and kept: in f32 where the points are.
     pub fn stored(kernel: &'a ResolvedKernel, points: &'a Points) -> Self {
         let mut gram = Self::recomputed(kernel, points);
-        gram.tiles = Some(match points.arithmetic() {
-            Some(Arithmetic::F32) => Tiles::F32(gram.all_tiles::<f32>()),
-            _ => Tiles::F64(gram.all_tiles::<f64>()),
-        });
+        let (tiles, sums) = match points.arithmetic() {
+            Some(Arithmetic::F32) => {
+                let (tiles, sums) = gram.all_tiles::<f32>();
+                (Tiles::F32(tiles), sums)
+            }
+            _ => {
+                let (tiles, sums) = gram.all_tiles::<f64>();
+                (Tiles::F64(tiles), sums)
+            }
+        };
+        (gram.tiles, gram.row_sums) = (Some(tiles), Some(sums));
         gram
     }
 
@@ -58,7 +74,8 @@ impl<'a> KernelGram<'a> {
     pub fn stored_memory(n: usize, arithmetic: Arithmetic) -> u64 {
         let panels = n.div_ceil(TILE) as u64;
         let element = if arithmetic == Arithmetic::F32 { 4 } else { 8 };
-        (panels * (panels + 1) / 2).saturating_mul(SIZE as u64 * element)
+        (panels * (panels + 1) / 2)
+            .saturating_mul(SIZE as u64 * element + size_of::<TileSums>() as u64)
     }
 
     /// Bytes one application to b vectors allocates.
@@ -67,20 +84,44 @@ impl<'a> KernelGram<'a> {
             .saturating_mul(((PARTS + 2) * b.next_multiple_of(WIDTH)) as u64 + b as u64)
     }
 
-    fn all_tiles<S: tile::TileValue>(&self) -> Aligned<S> {
+    /// `K 1`, before any centring.
+    pub fn row_sums(&self) -> Result<Vec<f64>> {
+        if let Some(sums) = &self.row_sums {
+            return Ok(sums.clone());
+        }
+        let n = self.points.len();
+        let mut sums = Array2::zeros((n, 1));
+        self.apply(Array2::ones((n, 1)).view(), &mut sums)?;
+        Ok(sums.into_raw_vec_and_offset().0)
+    }
+
+    fn all_tiles<S: tile::TileValue>(&self) -> (Aligned<S>, Vec<f64>) {
         let panels = self.points.n_panels();
         let mut tiles = Aligned::<S>::zeros(panels * (panels + 1) / 2 * SIZE);
         let places: Vec<(usize, usize)> =
             (0..panels).flat_map(|i| (0..=i).map(move |j| (i, j))).collect();
-        tiles.par_chunks_mut(SIZE).zip(&places).for_each_init(
-            Scratch::default,
-            |scratch, (out, &(i, j))| {
+        let sums: Vec<TileSums> = tiles
+            .par_chunks_mut(SIZE)
+            .zip(&places)
+            .map_init(Scratch::default, |scratch, (out, &(i, j))| {
                 let (a, b) = (self.points.panel(i), self.points.panel(j));
                 let values = tile::values::<S>(self.kernel, &a, &b, scratch);
                 interleave(values, a.rows, b.rows, out);
-            },
-        );
-        tiles
+                TileSums::of(values, a.rows, b.rows)
+            })
+            .collect();
+        let mut total = vec![0.0; panels * TILE];
+        for (&(i, j), sums) in places.iter().zip(&sums) {
+            let mut add = |panel: usize, sums: &[f64]| {
+                total[panel * TILE..].iter_mut().zip(sums).for_each(|(t, s)| *t += s);
+            };
+            add(i, &sums.rows);
+            if i != j {
+                add(j, &sums.columns);
+            }
+        }
+        total.truncate(self.points.len());
+        (tiles, total)
     }
 
     /// `K X` for padded blocks of [`WIDTH`] columns.
@@ -175,6 +216,36 @@ impl<'a> KernelGram<'a> {
             .map(|i| tile::diagonal(self.kernel, &self.points.panel(i)))
             .collect();
         panels.concat()
+    }
+}
+
+/// The sums of a tile's rows and of its columns.
+struct TileSums {
+    rows: [f64; TILE],
+    columns: [f64; TILE],
+}
+
+impl TileSums {
+    fn of<S: Scalar>(tile: &[S], rows: usize, columns: usize) -> TileSums {
+        const LANES: usize = 8;
+        let mut sums = TileSums { rows: [0.0; TILE], columns: [0.0; TILE] };
+        vectorized(
+            #[inline(always)]
+            || {
+                for (line, sum) in tile.chunks_exact(TILE).zip(&mut sums.rows).take(rows) {
+                    let (line, mut lanes) = (&line[..columns], [0.0; LANES]);
+                    for (c, v) in sums.columns.iter_mut().zip(line) {
+                        *c += v.to_f64();
+                    }
+                    let (whole, rest) = line.as_chunks::<LANES>();
+                    for values in whole {
+                        (0..LANES).for_each(|l| lanes[l] += values[l].to_f64());
+                    }
+                    *sum = lanes.iter().sum::<f64>() + rest.iter().map(|v| v.to_f64()).sum::<f64>();
+                }
+            },
+        );
+        sums
     }
 }
 
@@ -325,6 +396,16 @@ mod tests {
                 check(KernelGram::recomputed(&kernel, &narrow).centered(), &centered, 1e-6);
             }
             assert_eq!(KernelGram::recomputed(&kernel, &points).diagonal(), vec![1.0; n]);
+            for (gram, within) in [
+                (KernelGram::stored(&kernel, &points), 1e-14),
+                (KernelGram::recomputed(&kernel, &points), 1e-14),
+                (KernelGram::stored(&kernel, &narrow), 1e-6),
+            ] {
+                for (sum, row) in gram.row_sums().unwrap().iter().zip(matrix.rows()) {
+                    assert!((sum - row.sum()).abs() < within * n as f64);
+                }
+                assert_eq!(gram.row_sums().unwrap().len(), n);
+            }
         }
     }
 }
