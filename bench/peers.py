@@ -193,6 +193,36 @@ def table(results: list[Result]) -> str:
     return "\n".join([line(HEADINGS), rule, *(line(cells) for cells in rows[1:])]) + "\n"
 
 
+def limits_table(bench: Bench, results: list[Result]) -> str:
+    """How near to the machine's limits our times are, for dense data.
+
+    The least work of the covariance and dual routes: half of a Gram matrix and the scores at the rate
+    of NumPy's products, and two reads of the data. Both at once take the longer of the two; no
+    program that takes these routes is faster.
+    """
+    rates = json.loads(call([sys.executable, Path(__file__).with_name("limits.py")]))
+    cases = {case["name"]: case for case in bench.cases()}
+    lines = [
+        f"products {rates['float64'] / 1e9:.0f} GFLOP/s in f64 and {rates['float32'] / 1e9:.0f} in "
+        f"f32 (NumPy), reading {rates['read'] / 1e9:.1f} GB/s\n",
+        "| case | ours | products alone | two reads alone | limit ÷ ours |",
+        "| --- " * 5 + "|",
+    ]
+    for result in results:
+        spec = cases[result.case]["spec"]
+        if result.program != OURS or spec["storage"] != "dense":
+            continue
+        n, d, scalar = spec["rows"], spec["columns"], spec["scalar"]
+        work = n * d * min(n, d) + 2 * n * d * cases[result.case]["k"]
+        products = work / rates[scalar]
+        reads = 2 * n * d * np.dtype(scalar).itemsize / rates["read"]
+        share = max(products, reads) / result.median
+        lines.append(
+            f"| {result.case} | {result.median:.3f} | {products:.3f} | {reads:.3f} | {share:.0%} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
 def as_json(result: Result) -> dict[str, Any]:
     """A result for the JSON file."""
     return {**asdict(result), "median_seconds": result.median}
@@ -252,7 +282,11 @@ def main() -> None:
         (arguments.output / f"{name}.json").write_text(
             json.dumps([as_json(result) for result in results], indent=2) + "\n"
         )
-    print(table(results), end="")
+    found = table(results)
+    if any(result.program == OURS for result in results):
+        found += "\n" + limits_table(bench, results)
+    (arguments.output / f"{name}.md").write_text(found)
+    print(found, end="")
 
 
 if __name__ == "__main__":
