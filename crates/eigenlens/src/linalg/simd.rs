@@ -195,7 +195,7 @@ pub struct How<'a> {
     pub fresh: bool,
     /// B's rows may be read up to the next multiple of [`Tile::PAD`] columns (and hold zeros there).
     pub padded: bool,
-    /// Skip tiles that lie wholly above the diagonal `column = row + offset`.
+    /// Skip vectors that lie wholly above the diagonal `column = row + offset`.
     pub below_diagonal: Option<isize>,
     /// What to fetch on the way.
     pub ahead: Option<&'a Ahead>,
@@ -436,11 +436,10 @@ unsafe fn drive<
     let mut column = 0;
     while column < columns {
         // As many vectors as are left, up to the tile's width; a ragged last vector stands alone.
-        let (vectors, b_ptr, stride, valid) = if column < whole {
-            let vectors = (whole - column).div_ceil(lanes).min(NV);
-            (vectors, &b[column.min(b.len())..], b_stride, (vectors * lanes).min(whole - column))
+        let (b_ptr, stride, valid) = if column < whole {
+            (&b[column.min(b.len())..], b_stride, (NV * lanes).min(whole - column))
         } else {
-            (1, &edge[..], lanes, columns - column)
+            (&edge[..], lanes, columns - column)
         };
         let mut row = 0;
         while row < a.rows {
@@ -450,10 +449,12 @@ unsafe fn drive<
                 left if left >= 2 => 2,
                 _ => 1,
             };
-            let skip = how
-                .below_diagonal
-                .is_some_and(|offset| column as isize > (row + rows - 1) as isize + offset);
-            if !skip {
+            // Columns up to the diagonal of the tile's last row, in whole vectors.
+            let needed = how.below_diagonal.map_or(valid, |offset| {
+                let up_to = (row + rows).saturating_add_signed(offset).saturating_sub(column);
+                up_to.next_multiple_of(lanes).min(valid)
+            });
+            if needed > 0 {
                 // SAFETY: rows `row..row+rows` and the tile's columns lie inside the operands.
                 unsafe {
                     let start = a.data.as_ptr().add(row * a.row_stride);
@@ -467,13 +468,13 @@ unsafe fn drive<
                         depth,
                         c: out,
                         c_stride,
-                        valid,
+                        valid: needed,
                         fresh: how.fresh,
                         ahead: Fetch::share(how.ahead, depth, start.cast()),
                     };
                     macro_rules! tile {
                         ($rows:expr) => {
-                            match vectors {
+                            match needed.div_ceil(lanes) {
                                 1 => V::tile::<$rows, 1, NR>(&job),
                                 2 if NV >= 2 => V::tile::<$rows, 2, NR>(&job),
                                 _ => V::tile::<$rows, NV, NR>(&job),
