@@ -106,6 +106,23 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         wishes, given = other._wishes(data), other._seen(data, new=False).given
         return _core.plan(self._compiled(), wishes, given, self._shared())
 
+    # Made when they are asked for: few do, and a fit of a few milliseconds would feel it.
+
+    @property
+    def certificate_(self) -> Certificate | None:
+        """How far the components can be trusted; None where they are no eigenvectors."""
+        return certificate(self._record("certificate"))
+
+    @property
+    def plan_(self) -> Plan:
+        """What the fit did, and why."""
+        return Plan(**self._record("plan"))
+
+    @property
+    def warnings_(self) -> list[str]:
+        """What else is worth knowing."""
+        return [words for _, words in self._record("warnings")]
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model file, which the command line and :func:`load` read too."""
         check_is_fitted(self)
@@ -130,20 +147,20 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _take(self, model: _core.Model, data: Data, scores: np.ndarray | None) -> None:
         """Makes the model the estimator's own."""
         self._model = model
-        self._set_records(model)
         self._describe(model, data, scores)
         for about_certificate, words in model.warnings:
             if about_certificate and self._promises_certificate():
                 warnings.warn(words, ConvergenceWarning, stacklevel=4)
 
+    def _record(self, name: str) -> Any:
+        """What the model says about its making."""
+        if not hasattr(self, "_model"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute '{name}_'")
+        return getattr(self._model, name)
+
     def _promises_certificate(self) -> bool:
         """Whether an answer above the tolerance is worth a warning."""
         return True
-
-    def _set_records(self, model: _core.Model) -> None:
-        self.certificate_: Certificate | None = certificate(model.certificate)
-        self.plan_ = Plan(**model.plan)
-        self.warnings_ = [words for _, words in model.warnings]
 
     def _shared(self) -> dict[str, Any]:
         return _options.shared(self, tolerance=self._tolerance())
@@ -189,7 +206,6 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if model.feature_names is not None:
             self.feature_names_in_ = np.asarray(model.feature_names, dtype=object)
         self._model = model
-        self._set_records(model)
         self._describe(model, data, None)
         for name, value in stored.items():
             if name != "dtype":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -373,6 +374,6 @@ def noise_variance(model: _core.Model) -> float:
         return 0.0
     spectrum = model.full_spectrum
     if spectrum is not None and len(spectrum) >= limit:
-        return float(spectrum[k:limit].mean())
+        return math.fsum(spectrum.tolist()[k:limit]) / (limit - k)
     left = model.total_variance - model.explained_variance.sum()
     return float(max(left, 0.0) / (limit - k))
