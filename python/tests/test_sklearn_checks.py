@@ -43,6 +43,7 @@ ESTIMATORS = [
     SupervisedPCA(n_components=1),
     SupervisedPCA(n_components=1, supervision=0.5, standardize=True, target="numbers"),
     KernelSupervisedPCA(n_components=1),
+    KernelSupervisedPCA(n_components=1, kernel="precomputed"),
     BayesianPCA(n_components=1),
     ProbabilisticPCAMixture(),
     KernelPCA(),

@@ -101,10 +101,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def plan(self, X: Any) -> str:
         """What a fit would do, in words, without reading a row: route, passes, memory."""
         _constraints.check(self, self._constraints)
-        other = type(self)(**self.get_params(deep=False))
-        data = for_estimator(other, X, reset=True)
-        wishes, given = other._wishes(data), other._seen(data, new=False).given
-        return _core.plan(self._compiled(), wishes, given, self._shared())
+        return type(self)(**self.get_params(deep=False))._planned(X)
 
     # Made when they are asked for: few do, and a fit of a few milliseconds would feel it.
 
@@ -127,6 +124,11 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """Writes the model file, which the command line and :func:`load` read too."""
         check_is_fitted(self)
         self._model.save(path, self._words())
+
+    def _planned(self, X: Any) -> str:
+        data = for_estimator(self, X, reset=True)
+        wishes, given = self._wishes(data), self._seen(data, new=False).given
+        return _core.plan(self._compiled(), wishes, given, self._shared())
 
     def _fit(self, X: Any, sample_weight: Any, *, scores: bool) -> np.ndarray | None:
         _constraints.check(self, self._constraints)
