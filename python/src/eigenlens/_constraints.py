@@ -102,10 +102,10 @@ class _Memory:
 
 class _Jobs:
     def __contains__(self, value: Any) -> bool:
-        return isinstance(value, _WHOLE) and (value == -1 or value >= 1)
+        return isinstance(value, _WHOLE) and value != 0
 
     def __str__(self) -> str:
-        return "-1 or an int in the range [1, inf)"
+        return "an int that is not 0"
 
 
 class _Callable:

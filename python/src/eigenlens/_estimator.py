@@ -84,11 +84,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def transform(self, X: Any) -> np.ndarray:
         """Scores of training or new samples (n_samples × n_components)."""
-        check_is_fitted(self)
-        data = for_estimator(self, X, reset=False, ensure_all_finite=self._must_be_finite())
-        memory = _options.n_bytes(getattr(self, "memory", None))
-        scores = self._model.transform(self._seen(data, new=True).given, memory)
-        return scores.astype(data.dtype, copy=False)
+        return self._scores(X)
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Samples (n_samples × n_features) from scores (n_samples × n_components)."""
@@ -124,6 +120,14 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """Writes the model file, which the command line and :func:`load` read too."""
         check_is_fitted(self)
         self._model.save(path, self._words())
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """The scores as an array, whatever `set_output` makes of them."""
+        check_is_fitted(self)
+        data = for_estimator(self, X, reset=False, ensure_all_finite=self._must_be_finite())
+        memory = _options.n_bytes(getattr(self, "memory", None))
+        scores = self._model.transform(self._seen(data, new=True).given, memory)
+        return scores.astype(data.dtype, copy=False)
 
     def _planned(self, X: Any) -> str:
         data = for_estimator(self, X, reset=True)

@@ -138,7 +138,7 @@ class LocallyLinearEmbedding(Embedding):
         """Coordinates of new samples: the same weights in the embedding as in the data."""
         check_is_fitted(self)
         if hasattr(self, "_model"):
-            return super().transform(X)
+            return self._scores(X)
         data = for_estimator(self, X, reset=False, ensure_all_finite=True)
         new = _dense(in_memory(data, self))
         nearest = nearest_samples(new, self._fit_X, self.n_neighbors)

@@ -58,7 +58,7 @@ class PCA(Estimator):
     memory : int, str or None, default=None
         A budget such as `'512MiB'`: kept by streaming files, or refused before anything is read.
     n_jobs : int or None, default=None
-        Threads; None and -1: one for each core. The answer does not depend on it.
+        Threads; None and -1: one for each core; -2: one less. The answer does not depend on it.
     weight_kind : {'frequency', 'relative'}, default='frequency'
         What `sample_weight` means: counts, or only ratios.
     missing : {'error', 'em', 'mean'}, default='error'
