@@ -1,14 +1,15 @@
 """What a call from Python costs beside the fit, and whether arrays are copied:
 `cargo xtask bench overhead`.
 
-The fit from Python and the compiled fit alone take turns on the same array; the overhead is the
-difference of their medians. Copies show as growth of the process's memory while it fits and
-transforms, beyond the scores.
+Every fit from Python is taken apart: the time within the compiled fit, and the overhead around it.
+Two fits of one array differ by more than the overhead, one fit and its part do not. Copies show as
+growth of the process's memory while it fits and transforms, beyond the scores.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import subprocess
 import sys
@@ -22,42 +23,41 @@ import numpy as np
 from peer import MemoryPeak
 
 from eigenlens import PCA, _core
-from eigenlens._data import for_estimator
 
 ROWS, COLUMNS, K = 100_000, 50, 10
 
 
-def seconds(work: Callable[[], Any]) -> float:
-    """How long it takes once."""
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
 def overhead(dtype: str, order: str, runs: int) -> dict[str, Any]:
-    """Both fits, in turn."""
+    """Fits from Python, and the compiled fits within them."""
     X = array(dtype, order)
     pca = PCA(K, n_jobs=2)
-    data = for_estimator(pca, X, reset=True)
-    wishes, options = pca._wishes(data), pca._shared()
     whole, compiled = [], []
-    fits = (
-        (whole, lambda: pca.fit(X)),
-        (compiled, lambda: _core.fit("pca", wishes, data.given, options, False)),
-    )
-    for turn in range(runs + 1):
-        # Either goes first in turn, as the second finds the processor warm.
-        for times, fit in fits if turn % 2 else reversed(fits):
-            times.append(seconds(fit))
-    # The first turn warms up.
+    _core.fit = timed(_core.fit, compiled)
+    fit = timed(pca.fit, whole)
+    for _ in range(runs + 1):
+        fit(X)
+    _core.fit = _core.fit.__wrapped__
+    # The first run warms up.
     whole, compiled = whole[1:], compiled[1:]
-    extra = median(a - b for a, b in zip(whole, compiled, strict=True))
     return {
         "array": f"{dtype} {order}",
         "fit": median(whole),
         "compiled": median(compiled),
-        "overhead": extra / median(compiled),
+        "overhead": median(a / b - 1 for a, b in zip(whole, compiled, strict=True)),
     }
+
+
+def timed(work: Callable[..., Any], times: list[float]) -> Callable[..., Any]:
+    """The same work, which writes down how long it takes."""
+
+    @functools.wraps(work)
+    def measured(*given: Any) -> Any:
+        start = time.perf_counter()
+        found = work(*given)
+        times.append(time.perf_counter() - start)
+        return found
+
+    return measured
 
 
 def growth(dtype: str, order: str) -> float:

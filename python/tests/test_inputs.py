@@ -178,3 +178,13 @@ def test_weights_count_samples(spread):
     np.testing.assert_allclose(relative.components_, repeated.components_, atol=1e-9)
     with pytest.raises(ValueError, match="relative"):
         PCA(3).fit(spread, sample_weight=weights / 1e6)
+
+
+def test_defaults_of_a_class_of_ones_own_are_checked(spread):
+    class Mine(PCA):
+        def __init__(self, n_components=None, *, tol=-1.0):
+            super().__init__(n_components, tol=tol)
+
+    with pytest.raises(ValueError, match="The 'tol' parameter of Mine must be a float"):
+        Mine().fit(spread)
+    assert Mine(2, tol=0.0).fit(spread).n_components_ == 2

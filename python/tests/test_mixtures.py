@@ -46,6 +46,7 @@ def test_a_mixture_tells_clouds_apart(clouds, tmp_path):
     X, part = clouds
     mixture = ProbabilisticPCAMixture(2, 1).fit(X)
     assert (mixture.predict(X) == part).mean() > 0.99
+    assert np.array_equal(ProbabilisticPCAMixture(2, 1).fit_predict(X), mixture.predict(X))
     np.testing.assert_allclose(mixture.weights_, [2 / 3, 1 / 3], atol=0.01)
     np.testing.assert_allclose(mixture.means_[0], X[part == 0].mean(axis=0), atol=0.1)
     probabilities = mixture.predict_proba(X)

@@ -14,7 +14,16 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from eigenlens import PCA, IncrementalPCA, TruncatedSVD
+import eigenlens
+from eigenlens import PCA, IncrementalPCA, Isomap, LocallyLinearEmbedding, TruncatedSVD
+
+# Those that place new samples; two in each of their ways.
+ESTIMATORS = [
+    kind(n_parts=2) if kind.__name__ == "ProbabilisticPCAMixture" else kind(n_components=2)
+    for kind in vars(eigenlens).values()
+    if isinstance(kind, type) and hasattr(kind, "transform")
+]
+ESTIMATORS += [LocallyLinearEmbedding(n_components=2, method="ltsa")]
 
 
 def test_a_search_over_components():
@@ -32,6 +41,28 @@ def test_a_pipeline_keeps_tables():
     assert isinstance(shown, pd.DataFrame)
     assert list(shown.columns) == ["pca0", "pca1"]
     assert list(pipeline.get_feature_names_out()) == ["pca0", "pca1"]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+def test_tables_come_out_of_every_class(estimator):
+    pd = pytest.importorskip("pandas")
+    table = load_iris(as_frame=True)
+    X, y = table.data.iloc[::-1], table.target[::-1]
+    plain = clone(estimator).fit(X, y)
+    estimator = clone(estimator).set_output(transform="pandas")
+    assert list(estimator.fit_transform(X, y).index) == list(X.index)
+    scores = estimator.fit(X, y).transform(X)
+    assert isinstance(scores, pd.DataFrame)
+    assert list(scores.columns) == list(estimator.get_feature_names_out())
+    assert np.array_equal(scores, plain.transform(X))
+
+
+def test_every_parameter_is_checked(spread):
+    for estimator in ESTIMATORS:
+        assert set(type(estimator)._constraints) == set(estimator.get_params())
+    for wrong in ({"random_state": "seed"}, {"n_jobs": 0}, {"n_jobs": 1.5}):
+        with pytest.raises(ValueError, match=f"The {next(iter(wrong))!r} parameter of Isomap must"):
+            Isomap(**wrong).fit(spread)
 
 
 @pytest.mark.parametrize("estimator", [PCA(3, standardize=True), IncrementalPCA(3), TruncatedSVD(3)])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import eigenlens
-from eigenlens import SparsePCA, load
+from eigenlens import MiniBatchSparsePCA, SparsePCA, load
 
 
 def random(n: int, d: int) -> np.ndarray:
@@ -116,6 +116,46 @@ def test_as_much_variance_as_scikit_learn_at_equal_sparsity(name):
     assert list(ours.non_zeros_) == counts
     assert adjusted(X, ours.components_[:1]) >= adjusted(X, kept[:1])
     assert adjusted(X, ours.components_) >= 0.98 * adjusted(X, kept)
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("passes", [10, 1000])
+def test_minibatches_end_no_lower(name, passes):
+    decomposition = pytest.importorskip("sklearn.decomposition")
+    X, k, alpha = case(name)
+    given = {"n_components": k, "alpha": alpha, "max_iter": passes, "random_state": 0}
+    theirs = decomposition.MiniBatchSparsePCA(**given).fit(X)
+    # Their other half is not kept: once more by the class that theirs is made of.
+    learned = decomposition.MiniBatchDictionaryLearning(
+        **given, batch_size=3, transform_algorithm="lasso_lars"
+    )
+    V = learned.fit_transform((X - X.mean(axis=0)).T).T
+    np.testing.assert_allclose(
+        V / np.maximum(np.linalg.norm(V, axis=1, keepdims=True), 1e-300), theirs.components_
+    )
+    ours = MiniBatchSparsePCA(**given).fit(X)
+    assert ours.error_[-1] <= objective(X, learned.components_.T, V, alpha)
+    # It is sparse PCA that ends sooner.
+    plain = SparsePCA(k, alpha=alpha, tol=1e-5).fit(X)
+    assert np.array_equal(ours.components_, plain.components_)
+    assert ours.warnings_ == plain.warnings_
+
+
+def test_minibatches_are_stored_and_have_scikit_learns_parameters(tmp_path):
+    X, path = random(50, 6), tmp_path / "model.safetensors"
+    fitted = MiniBatchSparsePCA(2, alpha=3, batch_size=7).fit(X)
+    fitted.save(path)
+    back = load(path)
+    assert repr(back) == repr(fitted)
+    assert np.array_equal(back.transform(X), fitted.transform(X))
+    assert list(fitted.get_feature_names_out()) == ["minibatchsparsepca0", "minibatchsparsepca1"]
+    # Two passes over six features, four at a time.
+    assert MiniBatchSparsePCA(2, alpha=3, max_iter=2, batch_size=4).fit(X).n_iter_ == 4
+    with pytest.raises(ValueError, match="callback"):
+        MiniBatchSparsePCA(callback=print).fit(X)
+    decomposition = pytest.importorskip("sklearn.decomposition")
+    theirs, ours = decomposition.MiniBatchSparsePCA().get_params(), MiniBatchSparsePCA().get_params()
+    assert {key: ours.get(key, "missing") for key in theirs} == theirs
 
 
 def test_a_proof_says_that_nothing_is_better():

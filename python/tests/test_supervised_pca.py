@@ -99,6 +99,34 @@ def test_the_kernel_form_is_the_linear_one_for_a_linear_kernel(classes):
     assert kernel.total_hsic_ == pytest.approx(value)
 
 
+def gaussian(a: np.ndarray, b: np.ndarray) -> float:
+    return float(np.exp(-0.05 * np.sum((a - b) ** 2)))
+
+
+def test_a_kernel_of_ones_own(classes, tmp_path):
+    X, y = classes
+    named = KernelSupervisedPCA(2, gamma=0.05).fit(X[:70], y[:70])
+    own = KernelSupervisedPCA(2, kernel=gaussian).fit(X[:70], y[:70])
+    np.testing.assert_allclose(own.transform(X), named.transform(X), atol=1e-8)
+    assert own.n_features_in_ == 5
+    assert own.hsic_ == pytest.approx(named.hsic_)
+    again = pickle.loads(pickle.dumps(own))
+    assert np.array_equal(again.transform(X), own.transform(X))
+    with pytest.raises(NotImplementedError, match="pickle"):
+        own.save(tmp_path / "model.safetensors")
+    # A plan is one for the kernel's values, not for the samples.
+    whole = rbf(X, 0.05)
+    given = KernelSupervisedPCA(2, kernel="precomputed").plan(whole, y)
+    assert KernelSupervisedPCA(2, kernel=gaussian).plan(X, y) == given
+    # NaN is found before anything is computed, and named as such.
+    broken = X.copy()
+    broken[3, 1] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        KernelSupervisedPCA(2, kernel=gaussian).fit(broken, y)
+    with pytest.raises(ValueError, match="NaN"):
+        KernelSupervisedPCA(2, kernel="precomputed").fit(broken, y)
+
+
 def test_what_a_target_may_be(classes):
     X, y = classes
     expected = SupervisedPCA(2).fit(X, y).components_

@@ -2,42 +2,11 @@
 
 use crate::data::{AnyData, Given};
 use crate::errors;
+use crate::kernels::NamedKernel;
 use crate::options::Shared;
-use eigenlens::{Bandwidth, Error, Hsic, Kernel};
-use pyo3::exceptions::PyValueError;
+use eigenlens::{Error, Hsic};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-
-/// A kernel whose width may be left to the data: a dictionary with all of these keys.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub struct SideKernel {
-    name: String,
-    /// `None`: by the median distance, or 1/d where the kernel is of products.
-    gamma: Option<f64>,
-    degree: u32,
-    coef0: f64,
-}
-
-impl SideKernel {
-    pub fn kernel(&self) -> PyResult<Kernel> {
-        let width = self.gamma.map_or(Bandwidth::Median, Bandwidth::Gamma);
-        let (degree, coef0) = (self.degree, self.coef0);
-        Ok(match self.name.as_str() {
-            "linear" => Kernel::Linear,
-            "rbf" => Kernel::Rbf { gamma: width },
-            "laplacian" => Kernel::Laplacian { gamma: width },
-            "poly" => Kernel::Polynomial { degree, gamma: self.gamma.unwrap_or(1.0), coef0 },
-            "sigmoid" => Kernel::Sigmoid { gamma: self.gamma, coef0 },
-            "cosine" => Kernel::Cosine,
-            "delta" => Kernel::Delta,
-            "precomputed" => Kernel::Precomputed,
-            other => {
-                return Err(PyValueError::new_err(format!("the kernel `{other}` is not known")));
-            }
-        })
-    }
-}
 
 /// HSIC between two data sets of float64 and a test of independence: by so many permutations, or by
 /// the gamma approximation.
@@ -46,7 +15,7 @@ pub fn hsic<'py>(
     py: Python<'py>,
     x: Given<'py>,
     y: Given<'py>,
-    kernels: (SideKernel, SideKernel),
+    kernels: (NamedKernel, NamedKernel),
     permutations: Option<usize>,
     options: Shared,
 ) -> PyResult<Bound<'py, PyDict>> {

@@ -12,7 +12,8 @@ use pyo3::prelude::*;
 #[pyo3(from_item_all)]
 pub struct NamedKernel {
     name: String,
-    gamma: f64,
+    /// `None`: by the median distance, or what is usual where the kernel is of products.
+    gamma: Option<f64>,
     degree: u32,
     coef0: f64,
 }
@@ -20,13 +21,15 @@ pub struct NamedKernel {
 impl NamedKernel {
     pub fn kernel(&self) -> PyResult<Kernel> {
         let NamedKernel { ref name, gamma, degree, coef0 } = *self;
+        let width = gamma.map_or(Bandwidth::Median, Bandwidth::Gamma);
         Ok(match name.as_str() {
             "linear" => Kernel::Linear,
-            "poly" => Kernel::Polynomial { degree, gamma, coef0 },
-            "rbf" => Kernel::Rbf { gamma: Bandwidth::Gamma(gamma) },
-            "laplacian" => Kernel::Laplacian { gamma: Bandwidth::Gamma(gamma) },
-            "sigmoid" => Kernel::Sigmoid { gamma: Some(gamma), coef0 },
+            "poly" => Kernel::Polynomial { degree, gamma: gamma.unwrap_or(1.0), coef0 },
+            "rbf" => Kernel::Rbf { gamma: width },
+            "laplacian" => Kernel::Laplacian { gamma: width },
+            "sigmoid" => Kernel::Sigmoid { gamma, coef0 },
             "cosine" => Kernel::Cosine,
+            "delta" => Kernel::Delta,
             "precomputed" => Kernel::Precomputed,
             _ => return Err(PyValueError::new_err(format!("the kernel `{name}` is not known"))),
         })

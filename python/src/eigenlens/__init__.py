@@ -23,6 +23,7 @@ from eigenlens._kernel_pca import KernelPCA
 from eigenlens._kernel_supervised_pca import KernelSupervisedPCA
 from eigenlens._load import load
 from eigenlens._locally_linear import LocallyLinearEmbedding
+from eigenlens._mini_batch_sparse_pca import MiniBatchSparsePCA
 from eigenlens._moments import Moments
 from eigenlens._nystroem import Nystroem
 from eigenlens._pca import PCA
@@ -50,6 +51,7 @@ __all__ = [
     "KernelPCA",
     "KernelSupervisedPCA",
     "LocallyLinearEmbedding",
+    "MiniBatchSparsePCA",
     "Moments",
     "NotFittedError",
     "Nystroem",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -9,6 +10,9 @@ from typing import Any
 import numpy as np
 
 from eigenlens._compat import InvalidParameterError
+
+# The plain type first: the registry of numbers takes longer than all other checks together.
+_WHOLE = (int, Integral)
 
 
 @dataclass(frozen=True)
@@ -18,7 +22,7 @@ class Whole:
     least: int = 0
 
     def __contains__(self, value: Any) -> bool:
-        return isinstance(value, Integral) and not isinstance(value, bool) and value >= self.least
+        return isinstance(value, _WHOLE) and not isinstance(value, bool) and value >= self.least
 
     def __str__(self) -> str:
         return f"an int in the range [{self.least}, inf)"
@@ -98,10 +102,10 @@ class _Memory:
 
 class _Jobs:
     def __contains__(self, value: Any) -> bool:
-        return isinstance(value, Integral) and (value == -1 or value >= 1)
+        return isinstance(value, _WHOLE) and value != 0
 
     def __str__(self) -> str:
-        return "-1 or an int in the range [1, inf)"
+        return "an int that is not 0"
 
 
 class _Callable:
@@ -140,9 +144,10 @@ JOBS = _Jobs()
 
 def check(estimator: Any, constraints: dict[str, list[Any]]) -> None:
     """Refuses the first parameter that is none of what it may be."""
+    usual = _defaults(type(estimator))
     for name, allowed in constraints.items():
         value = getattr(estimator, name)
-        if any(value in one for one in allowed):
+        if (name in usual and value is usual[name]) or any(value in one for one in allowed):
             continue
         words = [str(one) for one in allowed]
         said = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
@@ -150,3 +155,11 @@ def check(estimator: Any, constraints: dict[str, list[Any]]) -> None:
             f"The {name!r} parameter of {type(estimator).__name__} must be {said}. "
             f"Got {value!r} instead."
         )
+
+
+@functools.cache
+def _defaults(kind: type) -> dict[str, Any]:
+    """Values that need no check: the defaults of the class that has the constraints, which those of
+    a user's class that inherits them need not be."""
+    owner = next(one for one in kind.__mro__ if "_constraints" in vars(one))
+    return owner.__init__.__kwdefaults__

@@ -84,11 +84,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def transform(self, X: Any) -> np.ndarray:
         """Scores of training or new samples (n_samples × n_components)."""
-        check_is_fitted(self)
-        data = for_estimator(self, X, reset=False, ensure_all_finite=self._must_be_finite())
-        memory = _options.n_bytes(getattr(self, "memory", None))
-        scores = self._model.transform(self._seen(data, new=True).given, memory)
-        return scores.astype(data.dtype, copy=False)
+        return self._scores(X)
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Samples (n_samples × n_features) from scores (n_samples × n_components)."""
@@ -101,15 +97,42 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def plan(self, X: Any) -> str:
         """What a fit would do, in words, without reading a row: route, passes, memory."""
         _constraints.check(self, self._constraints)
-        other = type(self)(**self.get_params(deep=False))
-        data = for_estimator(other, X, reset=True)
-        wishes, given = other._wishes(data), other._seen(data, new=False).given
-        return _core.plan(self._compiled(), wishes, given, self._shared())
+        return type(self)(**self.get_params(deep=False))._planned(X)
+
+    # Made when they are asked for: few do, and a fit of a few milliseconds would feel it.
+
+    @property
+    def certificate_(self) -> Certificate | None:
+        """How far the components can be trusted; None where they are no eigenvectors."""
+        return certificate(self._record("certificate"))
+
+    @property
+    def plan_(self) -> Plan:
+        """What the fit did, and why."""
+        return Plan(**self._record("plan"))
+
+    @property
+    def warnings_(self) -> list[str]:
+        """What else is worth knowing."""
+        return [words for _, words in self._record("warnings")]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model file, which the command line and :func:`load` read too."""
         check_is_fitted(self)
         self._model.save(path, self._words())
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """The scores as an array, whatever `set_output` makes of them."""
+        check_is_fitted(self)
+        data = for_estimator(self, X, reset=False, ensure_all_finite=self._must_be_finite())
+        memory = _options.n_bytes(getattr(self, "memory", None))
+        scores = self._model.transform(self._seen(data, new=True).given, memory)
+        return scores.astype(data.dtype, copy=False)
+
+    def _planned(self, X: Any) -> str:
+        data = for_estimator(self, X, reset=True)
+        wishes, given = self._wishes(data), self._seen(data, new=False).given
+        return _core.plan(self._compiled(), wishes, given, self._shared())
 
     def _fit(self, X: Any, sample_weight: Any, *, scores: bool) -> np.ndarray | None:
         _constraints.check(self, self._constraints)
@@ -130,20 +153,20 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _take(self, model: _core.Model, data: Data, scores: np.ndarray | None) -> None:
         """Makes the model the estimator's own."""
         self._model = model
-        self._set_records(model)
         self._describe(model, data, scores)
         for about_certificate, words in model.warnings:
             if about_certificate and self._promises_certificate():
                 warnings.warn(words, ConvergenceWarning, stacklevel=4)
 
+    def _record(self, name: str) -> Any:
+        """What the model says about its making."""
+        if not hasattr(self, "_model"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute '{name}_'")
+        return getattr(self._model, name)
+
     def _promises_certificate(self) -> bool:
         """Whether an answer above the tolerance is worth a warning."""
         return True
-
-    def _set_records(self, model: _core.Model) -> None:
-        self.certificate_: Certificate | None = certificate(model.certificate)
-        self.plan_ = Plan(**model.plan)
-        self.warnings_ = [words for _, words in model.warnings]
 
     def _shared(self) -> dict[str, Any]:
         return _options.shared(self, tolerance=self._tolerance())
@@ -189,7 +212,6 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if model.feature_names is not None:
             self.feature_names_in_ = np.asarray(model.feature_names, dtype=object)
         self._model = model
-        self._set_records(model)
         self._describe(model, data, None)
         for name, value in stored.items():
             if name != "dtype":

@@ -24,9 +24,6 @@ _FROM_MODEL = (
     "noise_variance_",
     "total_variance_",
     "var_",
-    "certificate_",
-    "plan_",
-    "warnings_",
     "_model",
 )
 

@@ -15,6 +15,7 @@ from eigenlens._constraints import (
     CALLABLE,
     MAPPING,
     NOTHING,
+    RANDOM_STATE,
     TEXT,
     Number,
     Whole,
@@ -100,6 +101,7 @@ class Isomap(Embedding):
         "metric": [TEXT, CALLABLE],
         "metric_params": [MAPPING, NOTHING],
         "n_landmarks": [Whole(2), NOTHING],
+        "random_state": [RANDOM_STATE],
         **SHARED,
     }
 

@@ -179,7 +179,7 @@ class KernelPCA(Estimator):
     def transform(self, X: Any) -> np.ndarray:
         """Scores of training or new samples; of kernel values with the training samples with
         `kernel='precomputed'`."""
-        return super().transform(X)[:, : self._n_features_out]
+        return self._scores(X)[:, : self._n_features_out]
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Samples from scores, as learned with `fit_inverse_transform=True`."""

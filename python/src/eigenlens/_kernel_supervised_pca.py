@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
 
-from eigenlens import _core
-from eigenlens._constraints import NOTHING, RANDOM_STATE, Number, Whole, Words
-from eigenlens._data import Data
+from eigenlens import _core, _kernels
+from eigenlens._compat import check_is_fitted
+from eigenlens._constraints import CALLABLE, NOTHING, RANDOM_STATE, Number, Whole, Words
+from eigenlens._data import Data, in_memory, of_array
 from eigenlens._supervised import SUPERVISED, Supervised
 
 
@@ -19,9 +22,10 @@ class KernelSupervisedPCA(Supervised):
     ----------
     n_components : int, float or None, default=None
         A number, or a share of the dependence; None: as many as the target can tell apart.
-    kernel : {'rbf', 'linear', 'poly', 'sigmoid', 'laplacian', 'cosine', 'precomputed'}, default='rbf'
-        The kernel between samples. `'precomputed'`: X is the kernel with the training samples; this is
-        also the way for a function of one's own.
+    kernel : {'rbf', 'linear', 'poly', 'sigmoid', 'laplacian', 'cosine', 'precomputed'} or callable, \
+default='rbf'
+        The kernel between samples. `'precomputed'`: X is the kernel with the training samples. A
+        function of two samples is asked for every pair; its model is pickled, not saved.
     gamma : float or None, default=None
         None: by the median distance for rbf and laplacian, 1 for poly, 1/n_features for sigmoid.
     degree : int, default=3
@@ -67,7 +71,8 @@ class KernelSupervisedPCA(Supervised):
     _constraints = {
         **SUPERVISED,
         "kernel": [
-            Words("rbf", "linear", "poly", "sigmoid", "laplacian", "cosine", "precomputed")
+            Words("rbf", "linear", "poly", "sigmoid", "laplacian", "cosine", "precomputed"),
+            CALLABLE,
         ],
         "gamma": [Number(0, open_low=True), NOTHING],
         "degree": [Whole(1)],
@@ -79,7 +84,7 @@ class KernelSupervisedPCA(Supervised):
         self,
         n_components: int | float | None = None,
         *,
-        kernel: str = "rbf",
+        kernel: str | Callable[..., float] = "rbf",
         gamma: float | None = None,
         degree: int = 3,
         coef0: float = 1,
@@ -129,9 +134,30 @@ class KernelSupervisedPCA(Supervised):
             "KernelSupervisedPCA has no inverse_transform; use SupervisedPCA, which has one"
         )
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model file, which the command line and :func:`load` read too."""
+        check_is_fitted(self)
+        if callable(self.kernel):
+            raise NotImplementedError(
+                "a kernel that is computed in Python cannot be written to a model file; pickle "
+                "the estimator"
+            )
+        super().save(path)
+
+    def _must_be_finite(self) -> bool:
+        return callable(self.kernel) or self.kernel == "precomputed"
+
+    def _seen(self, data: Data, *, new: bool) -> Data:
+        if not callable(self.kernel):
+            return data
+        X = in_memory(data, self)
+        if not new:
+            self._fit_X = X.copy()
+        return of_array(_kernels.of_pairs(X, self._fit_X if new else X, self.kernel, {}))
+
     def _wishes(self, data: Data) -> dict[str, Any]:
         kernel = {
-            "name": self.kernel,
+            "name": "precomputed" if callable(self.kernel) else self.kernel,
             "gamma": None if self.gamma is None else float(self.gamma),
             "degree": int(self.degree),
             "coef0": float(self.coef0),

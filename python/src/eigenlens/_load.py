@@ -15,6 +15,7 @@ from eigenlens._isomap import Isomap
 from eigenlens._kernel_pca import KernelPCA
 from eigenlens._kernel_supervised_pca import KernelSupervisedPCA
 from eigenlens._locally_linear import LocallyLinearEmbedding
+from eigenlens._mini_batch_sparse_pca import MiniBatchSparsePCA
 from eigenlens._pca import PCA
 from eigenlens._probabilistic_pca import ProbabilisticPCA
 from eigenlens._probabilistic_pca_mixture import ProbabilisticPCAMixture
@@ -38,7 +39,7 @@ _BY_METHOD: dict[str, type[Estimator]] = {
     "lle": LocallyLinearEmbedding,
 }
 _CLASSES: dict[str, type[Estimator]] = {
-    one.__name__: one for one in (*_BY_METHOD.values(), IncrementalPCA)
+    one.__name__: one for one in (*_BY_METHOD.values(), IncrementalPCA, MiniBatchSparsePCA)
 }
 
 

@@ -138,7 +138,7 @@ class LocallyLinearEmbedding(Embedding):
         """Coordinates of new samples: the same weights in the embedding as in the data."""
         check_is_fitted(self)
         if hasattr(self, "_model"):
-            return super().transform(X)
+            return self._scores(X)
         data = for_estimator(self, X, reset=False, ensure_all_finite=True)
         new = _dense(in_memory(data, self))
         nearest = nearest_samples(new, self._fit_X, self.n_neighbors)
@@ -164,7 +164,7 @@ class LocallyLinearEmbedding(Embedding):
         _constraints.check(self, self._constraints)
         data = for_estimator(self, X, reset=True, ensure_min_samples=2, ensure_all_finite=True)
         self._check(data)
-        for name in ("_model", "certificate_", "plan_", "warnings_", "quality_"):
+        for name in ("_model", "quality_"):
             # Of an earlier fit by the standard method.
             self.__dict__.pop(name, None)
         self._fit_X = _dense(in_memory(data, self))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Any
 
@@ -32,12 +33,25 @@ def options(
 ) -> dict[str, Any]:
     """The same from single values."""
     return {
-        "threads": None if n_jobs is None or n_jobs == -1 else int(n_jobs),
+        "threads": _threads(n_jobs),
         "memory": n_bytes(memory),
         "seed": seed(random_state),
         "tolerance": None if not tolerance else float(tolerance),
         "max_iterations": None if max_iter is None else int(max_iter),
     }
+
+
+def _threads(n_jobs: int | None) -> int | None:
+    """Threads as joblib counts them: −2 is all cores but one; None, like −1, is all of them."""
+    if n_jobs is None or n_jobs == -1:
+        return None
+    return int(n_jobs) if n_jobs > 0 else max(1, _n_cores() + 1 + int(n_jobs))
+
+
+def _n_cores() -> int:
+    """Cores that the process may use."""
+    can_tell = hasattr(os, "sched_getaffinity")
+    return len(os.sched_getaffinity(0)) if can_tell else os.cpu_count() or 1
 
 
 def seed(random_state: Any) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -57,7 +58,7 @@ class PCA(Estimator):
     memory : int, str or None, default=None
         A budget such as `'512MiB'`: kept by streaming files, or refused before anything is read.
     n_jobs : int or None, default=None
-        Threads; None and -1: one for each core. The answer does not depend on it.
+        Threads; None and -1: one for each core; -2: one less. The answer does not depend on it.
     weight_kind : {'frequency', 'relative'}, default='frequency'
         What `sample_weight` means: counts, or only ratios.
     missing : {'error', 'em', 'mean'}, default='error'
@@ -373,6 +374,6 @@ def noise_variance(model: _core.Model) -> float:
         return 0.0
     spectrum = model.full_spectrum
     if spectrum is not None and len(spectrum) >= limit:
-        return float(spectrum[k:limit].mean())
+        return math.fsum(spectrum.tolist()[k:limit]) / (limit - k)
     left = model.total_variance - model.explained_variance.sum()
     return float(max(left, 0.0) / (limit - k))

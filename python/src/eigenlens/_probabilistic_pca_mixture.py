@@ -117,6 +117,10 @@ class ProbabilisticPCAMixture(Estimator):
         """The most probable part of each sample (n_samples,)."""
         return self._memberships(X)[0].argmax(axis=1)
 
+    def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
+        """Fits the model and returns the most probable part of each sample (n_samples,)."""
+        return self._fit(X, None, scores=True).argmax(axis=1)
+
     def score_samples(self, X: Any) -> np.ndarray:
         """The log-likelihood of what is observed of each sample (n_samples,)."""
         return self._memberships(X)[1]

@@ -8,7 +8,7 @@ import numpy as np
 
 from eigenlens import _constraints, _core
 from eigenlens._constraints import NOTHING, Number, Whole, Words
-from eigenlens._data import Data, for_estimator
+from eigenlens._data import Data
 from eigenlens._estimator import SHARED, Estimator
 from eigenlens._target import classes, given_target
 
@@ -31,8 +31,7 @@ class Supervised(Estimator):
         _constraints.check(self, self._constraints)
         other = type(self)(**self.get_params(deep=False))
         other._target = given_target(self, y)
-        data = for_estimator(other, X, reset=True)
-        return _core.plan(self._method, other._wishes(data), data.given, self._shared())
+        return other._planned(X)
 
     def _fit_to(
         self, X: Any, y: Any, sample_weight: Any = None, *, scores: bool = False

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from eigenlens import _core
 
 
@@ -69,6 +71,8 @@ class Table:
 
 def as_table(X: Any) -> Table | None:
     """The table that a path, a list of paths or a table means; `None` for anything else."""
+    if isinstance(X, np.ndarray):
+        return None  # at once: to ask whether it is a path takes longer
     if isinstance(X, Table):
         return X
     if isinstance(X, str | os.PathLike):

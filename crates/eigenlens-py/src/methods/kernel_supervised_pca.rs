@@ -2,7 +2,7 @@
 
 use super::{Fitted, Method, scores_of};
 use crate::data::{AnyData, each};
-use crate::dependence::SideKernel;
+use crate::kernels::NamedKernel;
 use crate::options::{Wish, components};
 use crate::target::{GivenTarget, label_kernel};
 use eigenlens::{KernelSupervisedPca, Options, Plan, Target};
@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 #[pyo3(from_item_all)]
 struct KernelSupervisedGiven<'py> {
     n_components: Option<Wish>,
-    kernel: SideKernel,
+    kernel: NamedKernel,
     target: GivenTarget<'py>,
     label_kernel: String,
     label_gamma: Option<f64>,
