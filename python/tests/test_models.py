@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import multiprocessing
 import pickle
 
 import numpy as np
@@ -202,6 +203,16 @@ def test_threads_do_not_change_a_bit(spread):
     for n_jobs in (2, -1, -2, -1000):
         other = PCA(3, n_jobs=n_jobs).fit(spread)
         assert np.array_equal(other.components_, one.components_)
+
+
+def test_a_forked_process_fits_too(spread):
+    # Python's own pools fork on Linux, and threads do not come along.
+    if "fork" not in multiprocessing.get_all_start_methods():
+        pytest.skip("there is no fork here")
+    expected = PCA(3, n_jobs=2).fit(spread).components_
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        found = pool.apply_async(PCA(3, n_jobs=2).fit, (spread,)).get(timeout=60)
+    assert np.array_equal(found.components_, expected)
 
 
 def test_set_output(spread):

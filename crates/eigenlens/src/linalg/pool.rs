@@ -15,10 +15,12 @@ pub(crate) fn run<R: Send>(threads: Option<usize>, work: impl FnOnce() -> R + Se
 }
 
 fn pool(threads: usize) -> Result<Arc<ThreadPool>> {
-    static POOLS: OnceLock<Mutex<HashMap<usize, Arc<ThreadPool>>>> = OnceLock::new();
+    // By process: after a fork the threads of a pool are gone, and work given to it would wait forever.
+    static POOLS: OnceLock<Mutex<HashMap<(u32, usize), Arc<ThreadPool>>>> = OnceLock::new();
+    let key = (std::process::id(), threads);
     let mut pools =
         POOLS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(pool) = pools.get(&threads) {
+    if let Some(pool) = pools.get(&key) {
         return Ok(pool.clone());
     }
     let pool = ThreadPoolBuilder::new()
@@ -27,6 +29,6 @@ fn pool(threads: usize) -> Result<Arc<ThreadPool>> {
         .build()
         .map_err(|e| Error::Internal(format!("no thread pool: {e}")))?;
     let pool = Arc::new(pool);
-    pools.insert(threads, pool.clone());
+    pools.insert(key, pool.clone());
     Ok(pool)
 }
