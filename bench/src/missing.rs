@@ -126,12 +126,16 @@ fn scaling(shrink: usize) -> Result<(), Box<dyn Error>> {
         (base, 200, 0.2),
         (base, 400, 0.2),
         (base, 100, 0.0),
+        (base, 100, 0.05),
         (base, 100, 0.5),
         (base, 100, 0.8),
+        (base, 100, 0.9),
+        (base, 400, 0.8),
+        (base, 400, 0.9),
     ];
     for (n, d, rate) in cases {
         let x = table(n, d, 5, rate);
-        let data = Dataset::from(&x).with_missing(Missing::Em);
+        let data = Dataset::from(&x).with_missing(Missing::Em).with_most_missing(1.0);
         let time = |steps: usize| -> Result<f64, Box<dyn Error>> {
             let options = Options { max_iterations: steps, tolerance: Some(1e-15), ..options() };
             let fit = Ppca::new(5).algorithm(Algorithm::PlainEm).options(options);

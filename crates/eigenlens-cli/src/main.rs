@@ -4,6 +4,7 @@ mod arguments;
 mod commands;
 mod describe;
 mod failure;
+mod holes;
 mod images;
 mod input;
 mod interrupt;

@@ -312,18 +312,31 @@ pub fn imputation_picture(
     let data = input.data()?;
     let hidden = each!(&data, d => ppca.held_out(d, HIDDEN, common.seed));
     let hidden = hidden.map_err(|e| opened.explain(e, 0))?;
-    let error = hidden.root_mean_square();
+    if hidden.entries.is_empty() {
+        return Err(Failure::usage(
+            "there are too few observed entries to hide some of them",
+            "use a larger table, or another `--seed`",
+        ));
+    }
+    let axis = |what: &str| Component {
+        name: format!("{what} value, in standard deviations of its feature"),
+        share: None,
+    };
     Ok(Scores {
-        title: "Imputed against held-out entries".into(),
-        x: Component { name: "held-out entry (standard deviations)".into(), share: None },
-        y: Component { name: "imputed entry (standard deviations)".into(), share: None },
+        title: "Imputed values against hidden ones".into(),
+        x: axis("hidden"),
+        y: axis("imputed"),
         points: hidden.entries.iter().map(|e| [e.actual, e.imputed]).collect(),
+        points_are: "observed entries, hidden and imputed".into(),
         equal_units: true,
+        diagonal: true,
         caption: format!(
-            "{} of 100 observed entries were hidden at random. Root mean square error {:.3} \
-             standard deviations; {:.1} % lie within 1.96 standard errors.",
+            "{:.0} % of the observed entries were hidden at random and imputed from the rest of their \
+             samples. On the line an entry is imputed without error. The root mean square error is \
+             {:.3} standard deviations, where the feature's mean would have 1; {:.1} % of the entries \
+             lie within 1.96 standard errors, where 95 % should.",
             100.0 * HIDDEN,
-            error,
+            hidden.root_mean_square(),
             100.0 * hidden.coverage(1.96)
         ),
         ..Scores::default()

@@ -641,8 +641,12 @@ impl fmt::Display for Warning {
                 let names: Vec<String> = rows.iter().map(ToString::to_string).collect();
                 write!(
                     f,
-                    "{} nothing observed and get the prior: row {}{}",
-                    plural(*count, "sample has", "samples have"),
+                    "{} the prior: row {}{} (from 0)",
+                    plural(
+                        *count,
+                        "sample has nothing observed and gets",
+                        "samples have nothing observed and get"
+                    ),
                     list(&names),
                     if rows.len() < *count && rows.len() <= 8 { ", …" } else { "" }
                 )
@@ -746,7 +750,7 @@ fn numbers(values: &[usize]) -> String {
     list(&values.iter().map(usize::to_string).collect::<Vec<_>>())
 }
 
-fn plural(count: usize, one: &str, many: &str) -> String {
+pub(crate) fn plural(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 

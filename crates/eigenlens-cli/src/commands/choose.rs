@@ -2,8 +2,9 @@
 
 use crate::arguments::{Choose, Common};
 use crate::failure::Failure;
+use crate::holes::{Whole, where_holes_are};
 use crate::input::Opened;
-use crate::methods::each;
+use crate::methods::{AnyData, each};
 use crate::output::print;
 use crate::pictures::PictureOutput;
 use crate::progress::Progress;
@@ -11,7 +12,7 @@ use crate::talk::Talk;
 use crate::wishes::rule_text;
 use eigenlens::model::number;
 use eigenlens::select::{self, Outcome, Sample};
-use eigenlens::{NComponents, Options, Pca, Rule, Value};
+use eigenlens::{Missing, NComponents, Options, Pca, Rule, Value};
 use eigenlens_io::json;
 use eigenlens_report::{ChoiceOfK, Column, Table};
 
@@ -30,19 +31,32 @@ pub fn run(asked: &Choose, common: &Common, talk: &Talk) -> Result<(), Failure> 
         seed: common.seed,
         ..Options::default()
     };
-    let pca = Pca::new(NComponents::All)
-        .standardize(asked.scale)
-        .center(!asked.no_center)
-        .options(options);
     let data = input.data()?;
     let spinner = Progress::spinner(talk, "comparing");
     let explain = |e| opened.explain(e, 0);
-    let model = each!(&data, d => pca.fit(d)).map_err(explain)?;
-    let rows = each!(&data, d => d.sample_rows()).map_err(explain)?;
+    // Holes are gone before the rules see the data, or integrated out.
+    let whole = match opened.missing() {
+        Missing::Em => None,
+        _ => Whole::of(&data, &opened, &options)?,
+    };
+    let data = whole.as_ref().map_or(data, Whole::data);
+    let pca = Pca::new(components(&data))
+        .standardize(asked.scale)
+        .center(!asked.no_center)
+        .options(options);
+    let mut tell = spinner.steps().observer();
+    let model = each!(&data, d => pca.fit_observed(d, &mut tell))
+        .map_err(|e| where_holes_are(e, &data, true, explain))?;
+    // Rules that look at samples name the first hole they meet.
+    let rows = each!(&data, d => d.clone().with_missing(Missing::Error).sample_rows());
+    let rows = rows.map_err(explain)?;
     let sample = rows.as_ref().map(|(rows, of)| Sample { rows: rows.view(), of: *of });
     let spectrum = model.spectrum().map_err(explain)?;
     let outcomes = select::apply_all(&Rule::all(), &spectrum.view(), sample.as_ref(), common.seed);
     drop(spinner);
+    if let Some(treatment) = whole.as_ref().and_then(Whole::treatment).or(model.missing()) {
+        talk.say(format!("missing: {treatment}"));
+    }
 
     if let Some(output) = picture {
         output.write(&drawing(&outcomes, model.explained_variance()).draw()?, talk)?;
@@ -51,6 +65,19 @@ pub fn run(asked: &Choose, common: &Common, talk: &Talk) -> Result<(), Failure> 
         return print(&format!("{}\n", json::to_json_lines(&value(&outcomes))));
     }
     print(&format!("{}\n{}\n", table(&outcomes).to_text(110), disagreement(&outcomes)))
+}
+
+/// All components; where holes are integrated out those that an iteration has in reasonable time, and
+/// never all of them, as the smallest variance is the noise then.
+fn components(data: &AnyData) -> NComponents {
+    const MOST: usize = 20;
+    match data.missing() {
+        Missing::Em => {
+            let d = each!(data, d => d.n_features());
+            NComponents::Fixed(d.saturating_sub(1).clamp(1, MOST))
+        }
+        _ => NComponents::All,
+    }
 }
 
 /// The first thing a rule went by, or why it has no answer.

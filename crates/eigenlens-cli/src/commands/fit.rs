@@ -3,17 +3,17 @@
 use crate::arguments::{self, Common};
 use crate::describe::{component_names, feature_names, model_value, plan_value, summary};
 use crate::failure::Failure;
+use crate::holes::{Whole, where_holes_are};
 use crate::input::{Input, Opened, Piece};
-use crate::methods::{AnyData, FitMethod, Fitted, Method, Wishes, each};
+use crate::methods::{AnyData, FitMethod, Fitted, Method, Wishes};
 use crate::output::{TableOutput, create, default_path, print, view};
-use crate::progress::Progress;
+use crate::progress::{Progress, Steps};
 use crate::talk::Talk;
 use crate::target;
 use crate::terms;
 use crate::wishes::{Bytes, components_text};
 use eigenlens::{
-    Csr, Dataset, Missing, Model, NComponents, Options, Resolved, Scalar, Target, TermWeights,
-    Treatment, Value,
+    Csr, Dataset, Missing, Model, NComponents, Options, Scalar, Target, TermWeights, Value,
 };
 use eigenlens_io::write::Output;
 use eigenlens_io::{Labels, Numbers, Origin, StoredModel, json};
@@ -44,15 +44,19 @@ pub fn run(method: &FitMethod, common: &Common, talk: &Talk) -> Result<(), Failu
     let weighted = weigh(&input, &opened, method)?;
     let data = data(&input, &opened, &weighted)?;
     check_missing(asked, method, &opened)?;
-    let whole = Whole::of(&data, method, &opened, &wishes.options)?;
+    let whole =
+        if method.takes_holes() { None } else { Whole::of(&data, &opened, &wishes.options)? };
     let data = whole.as_ref().map_or(data, Whole::data);
 
     // A stream shows how far each pass is.
     let spinner = input.piece().map(|_| Progress::spinner(talk, "fitting"));
+    wishes.steps = spinner.as_ref().map(Progress::steps).unwrap_or_default();
     // Under a budget scores are made afterwards, block by block.
     let want_scores = outputs.scores.is_some() && memory.all.is_none() && input.piece().is_some();
     let fitted = method.fit(&wishes, &data, want_scores).map_err(|e| {
-        where_holes_are(e, &data, method, |e| memory.explain(e, &opened, input.bytes()))
+        where_holes_are(e, &data, method.takes_holes(), |e| {
+            memory.explain(e, &opened, input.bytes())
+        })
     })?;
     drop(spinner);
     let Fitted { model, scores } = fitted;
@@ -108,6 +112,7 @@ fn wishes(method: &dyn Method, asked: &arguments::Fit, opened: &Opened, common: 
             max_iterations: asked.wishes.max_iterations.unwrap_or(defaults.max_iterations),
         },
         target: None,
+        steps: Steps::default(),
     }
 }
 
@@ -129,44 +134,6 @@ fn in_words(method: &dyn Method, wishes: &Wishes, opened: &Opened) -> BTreeMap<S
     words
 }
 
-/// The data without their holes, for methods that do not know any.
-enum Whole<'a> {
-    F32(Resolved<'a, f32>),
-    F64(Resolved<'a, f64>),
-}
-
-impl<'a> Whole<'a> {
-    fn of(
-        data: &AnyData<'a>,
-        method: &dyn Method,
-        opened: &Opened,
-        options: &Options,
-    ) -> Result<Option<Whole<'a>>, Failure> {
-        if method.takes_holes() || opened.missing() == Missing::Error {
-            return Ok(None);
-        }
-        let resolved = match data {
-            AnyData::F32(d) => d.resolve_missing(options).map(Whole::F32),
-            AnyData::F64(d) => d.resolve_missing(options).map(Whole::F64),
-        };
-        resolved.map(Some).map_err(|e| opened.explain(e, 0))
-    }
-
-    fn data(&self) -> AnyData<'_> {
-        match self {
-            Whole::F32(x) => AnyData::F32(x.dataset()),
-            Whole::F64(x) => AnyData::F64(x.dataset()),
-        }
-    }
-
-    fn treatment(&self) -> Option<&Treatment> {
-        match self {
-            Whole::F32(x) => x.treatment(),
-            Whole::F64(x) => x.treatment(),
-        }
-    }
-}
-
 /// Rows that were left out have no scores, where the method cannot score rows with holes.
 fn check_missing(
     asked: &arguments::Fit,
@@ -180,29 +147,6 @@ fn check_missing(
         ));
     }
     Ok(())
-}
-
-/// An error about a hole says where the others are and what would go on.
-fn where_holes_are(
-    error: eigenlens::Error,
-    data: &AnyData,
-    method: &dyn Method,
-    explain: impl Fn(eigenlens::Error) -> Failure,
-) -> Failure {
-    let is_hole = matches!(error, eigenlens::Error::MissingValue { .. });
-    let holes = if is_hole { each!(data, d => d.holes()).ok() } else { None };
-    let mut failure = explain(error);
-    if let (Failure::Data { what, hint }, Some(holes)) = (&mut failure, holes) {
-        what.push_str(&format!("; {holes}"));
-        let policies = if method.takes_holes() {
-            "`--missing em`, or drop-rows, drop-columns or mean"
-        } else {
-            "`--missing mean`, or drop-rows or drop-columns"
-        };
-        let leave = hint.take().map_or(String::new(), |hint| format!("; {hint}"));
-        *hint = Some(format!("use {policies}{leave}"));
-    }
-    failure
 }
 
 /// Refuses outputs that the method does not have.

@@ -9,7 +9,7 @@ use crate::progress::Progress;
 use crate::talk::Talk;
 use eigenlens::model::number;
 use eigenlens::model::ppca::ImputedEntry;
-use eigenlens::{Dataset, Model, PpcaModel, Scalar, Value};
+use eigenlens::{Dataset, Model, PpcaMixtureModel, PpcaModel, Scalar, Value};
 use eigenlens_io::{Numbers, json};
 use eigenlens_report::{Column, Table};
 use ndarray::Array2;
@@ -34,7 +34,10 @@ pub fn run(asked: &Impute, common: &Common, talk: &Talk) -> Result<(), Failure> 
         .map(|path| TableOutput::create(path, &inputs))
         .transpose()?;
     let stored = read_model(&asked.model, common.threads)?;
-    let model = need_density(&*stored.model, "impute")?;
+    let model = match stored.model.as_mixture() {
+        Some(mixture) => Density::Mixture(mixture),
+        None => Density::One(need_density(&*stored.model, "impute")?),
+    };
     let opened = Opened::for_model(&asked.data.data, &stored, &asked.reading, common, talk)?;
     let (labels, features, n) =
         (opened.label_names(), feature_names(&*stored.model), opened.n_samples().0);
@@ -55,8 +58,8 @@ pub fn run(asked: &Impute, common: &Common, talk: &Talk) -> Result<(), Failure> 
         };
         let seed = common.seed.wrapping_add((first as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let (filled, entries) = match numbers {
-            Numbers::F32(x) => fill(model, x, draws, seed, Numbers::F32),
-            Numbers::F64(x) => fill(model, x, draws, seed, Numbers::F64),
+            Numbers::F32(x) => model.fill(x, draws, seed, Numbers::F32),
+            Numbers::F64(x) => model.fill(x, draws, seed, Numbers::F64),
         }
         .map_err(|e| opened.explain(e, first))?;
         for (table, numbers) in tables.iter_mut().zip(&filled) {
@@ -100,25 +103,37 @@ pub fn need_density<'a>(model: &'a dyn Model, what: &str) -> Result<&'a PpcaMode
     model.as_ppca().ok_or_else(|| {
         Failure::usage(
             format!("`{what}` does not fit a model of the method `{}`", model.method()),
-            "fit a model with `eigenlens fit ppca` or `eigenlens fit bayesian-pca`",
+            "fit a model with `eigenlens fit ppca`, `bayesian-pca` or `ppca-mixture`",
         )
     })
 }
 
-fn fill<T: Scalar>(
-    model: &PpcaModel,
-    x: &Array2<T>,
-    draws: usize,
-    seed: u64,
-    wrap: fn(Array2<T>) -> Numbers,
-) -> eigenlens::Result<(Vec<Numbers>, Vec<ImputedEntry>)> {
-    let data = Dataset::from(x);
-    let imputed = model.impute(&data)?;
-    if draws == 0 {
-        return Ok((vec![wrap(imputed.table)], imputed.entries));
+/// A model that fills holes.
+enum Density<'m> {
+    One(&'m PpcaModel),
+    Mixture(&'m PpcaMixtureModel),
+}
+
+impl Density<'_> {
+    fn fill<T: Scalar>(
+        &self,
+        x: &Array2<T>,
+        draws: usize,
+        seed: u64,
+        wrap: fn(Array2<T>) -> Numbers,
+    ) -> eigenlens::Result<(Vec<Numbers>, Vec<ImputedEntry>)> {
+        let data = Dataset::from(x);
+        let imputed = match self {
+            Density::One(model) => model.impute(&data)?,
+            Density::Mixture(model) => model.impute(&data)?,
+        };
+        let tables = match self {
+            _ if draws == 0 => vec![imputed.table],
+            Density::One(model) => model.multiple_imputations(&data, draws, seed)?,
+            Density::Mixture(model) => model.multiple_imputations(&data, draws, seed)?,
+        };
+        Ok((tables.into_iter().map(wrap).collect(), imputed.entries))
     }
-    let tables = model.multiple_imputations(&data, draws, seed)?;
-    Ok((tables.into_iter().map(wrap).collect(), imputed.entries))
 }
 
 /// `table.3.csv` for the third draw of `table.csv`.

@@ -1,8 +1,8 @@
 //! `fit bayesian-pca`.
 
-use super::{About, AnyData, Fitted, Method, Wishes, each, fitted};
+use super::{About, AnyData, Fitted, Method, Wishes, each, fitted, watched};
 use clap::Args;
-use eigenlens::{BayesianPca, NComponents, Plan};
+use eigenlens::{BayesianPca, Missing, NComponents, Plan};
 
 pub const ABOUT: About = About {
     name: "bayesian-pca",
@@ -48,6 +48,9 @@ impl Method for Own {
     }
 
     fn fit(&self, wishes: &Wishes, data: &AnyData, want_scores: bool) -> eigenlens::Result<Fitted> {
+        if matches!(data.missing(), Missing::Em | Missing::Error) {
+            return watched!(data, want_scores, wishes, self.configured(wishes));
+        }
         fitted!(data, want_scores, self.configured(wishes))
     }
 

@@ -4,6 +4,7 @@
 
 use crate::arguments::FitArguments;
 use crate::failure::Failure;
+use crate::progress::Steps;
 use crate::target::TargetOptions;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Command, Subcommand};
@@ -69,6 +70,17 @@ methods! {
     Lle in lle,
 }
 
+/// Runs the same expression for either element type: `each!(data, d => pca.fit(d))`.
+macro_rules! each {
+    ($data:expr, $d:ident => $work:expr) => {
+        match $data {
+            $crate::methods::AnyData::F32($d) => $work,
+            $crate::methods::AnyData::F64($d) => $work,
+        }
+    };
+}
+pub(crate) use each;
+
 /// What is told of a method.
 pub struct About {
     /// The word after `fit`.
@@ -124,6 +136,11 @@ pub enum AnyData<'a> {
 }
 
 impl<'a> AnyData<'a> {
+    /// The policy for missing values.
+    pub fn missing(&self) -> Missing {
+        each!(self, d => d.missing())
+    }
+
     /// The same data with a policy for missing values.
     pub fn with_policy(self, missing: Missing, most: Option<f64>) -> AnyData<'a> {
         fn set<'d, T: Scalar>(
@@ -154,6 +171,8 @@ pub struct Wishes {
     pub options: Options,
     /// The target, for methods that have one.
     pub target: Option<Target>,
+    /// Where an iteration tells its steps.
+    pub steps: Steps,
 }
 
 impl dyn Method + '_ {
@@ -211,17 +230,6 @@ pub fn transform(model: &dyn Model, data: &AnyData) -> eigenlens::Result<Numbers
     }
 }
 
-/// Runs the same expression for either element type: `each!(data, d => pca.fit(d))`.
-macro_rules! each {
-    ($data:expr, $d:ident => $work:expr) => {
-        match $data {
-            $crate::methods::AnyData::F32($d) => $work,
-            $crate::methods::AnyData::F64($d) => $work,
-        }
-    };
-}
-pub(crate) use each;
-
 /// Fits with or without scores: `fitted!(data, want_scores, pca)`.
 macro_rules! fitted {
     ($data:expr, $want_scores:expr, $estimator:expr) => {{
@@ -245,3 +253,26 @@ macro_rules! fitted {
     }};
 }
 pub(crate) use fitted;
+
+/// The same for data whose holes are integrated out, with every step told.
+macro_rules! watched {
+    ($data:expr, $want_scores:expr, $wishes:expr, $estimator:expr) => {{
+        use $crate::methods::{AnyData, Fitted};
+        let (want_scores, mut tell) = ($want_scores, $wishes.steps.observer());
+        match $data {
+            AnyData::F32(d) => {
+                let model = $estimator.fit_observed(d, &mut tell)?;
+                let scores = want_scores.then(|| model.transform(d)).transpose()?;
+                let scores = scores.map(eigenlens_io::Numbers::F32);
+                Ok(Fitted { model: Box::new(model), scores })
+            }
+            AnyData::F64(d) => {
+                let model = $estimator.fit_observed(d, &mut tell)?;
+                let scores = want_scores.then(|| model.transform(d)).transpose()?;
+                let scores = scores.map(eigenlens_io::Numbers::F64);
+                Ok(Fitted { model: Box::new(model), scores })
+            }
+        }
+    }};
+}
+pub(crate) use watched;

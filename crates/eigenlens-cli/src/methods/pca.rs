@@ -1,10 +1,10 @@
 //! `fit pca`.
 
-use super::{About, AnyData, Fitted, Method, Wishes, each, fitted};
+use super::{About, AnyData, Fitted, Method, Wishes, each, fitted, watched};
 use crate::arguments::Route;
 use crate::wishes::solver_text;
 use clap::Args;
-use eigenlens::{NComponents, Pca, Plan};
+use eigenlens::{Missing, NComponents, Pca, Plan};
 
 pub const ABOUT: About = About {
     name: "pca",
@@ -65,6 +65,9 @@ impl Method for Own {
     }
 
     fn fit(&self, wishes: &Wishes, data: &AnyData, want_scores: bool) -> eigenlens::Result<Fitted> {
+        if data.missing() == Missing::Em {
+            return watched!(data, want_scores, wishes, self.configured(wishes));
+        }
         fitted!(data, want_scores, self.configured(wishes))
     }
 

@@ -1,10 +1,10 @@
 //! `fit ppca`.
 
-use super::{About, AnyData, Fitted, Method, Wishes, each, fitted};
+use super::{About, AnyData, Fitted, Method, Wishes, each, fitted, watched};
 use crate::arguments::Route;
 use crate::wishes::solver_text;
 use clap::Args;
-use eigenlens::{Algorithm, NComponents, Plan, Ppca};
+use eigenlens::{Algorithm, Missing, NComponents, Plan, Ppca};
 
 pub const ABOUT: About = About {
     name: "ppca",
@@ -61,6 +61,9 @@ impl Method for Own {
     }
 
     fn fit(&self, wishes: &Wishes, data: &AnyData, want_scores: bool) -> eigenlens::Result<Fitted> {
+        if data.missing() == Missing::Em || (self.em && data.missing() == Missing::Error) {
+            return watched!(data, want_scores, wishes, self.configured(wishes));
+        }
         fitted!(data, want_scores, self.configured(wishes))
     }
 

@@ -73,7 +73,7 @@ impl Method for Own {
         let model = if self.best {
             each!(data, d => mixture.fit_best(d))?.best
         } else {
-            each!(data, d => mixture.fit(d))?
+            each!(data, d => mixture.fit_observed(d, &mut wishes.steps.observer()))?
         };
         Ok(Fitted { model: Box::new(model), scores: None })
     }

@@ -210,6 +210,20 @@ fn relatives_of_ppca_work_from_the_command_line() {
     sandbox.ok(&["score", "mix.safetensors", "holes.csv", "-o", "s.csv"]);
     sandbox.ok(&["sample", "mix.safetensors", "-n", "9", "-o", "new.csv"]);
     assert_eq!(table(&sandbox.text("new.csv")).0[0], "part");
+    let model = "mix.safetensors";
+    let report =
+        sandbox.json(&["impute", model, "holes.csv", "-o", "f.csv", "--standard-errors", "se.csv"]);
+    assert_eq!(number(entry(&report, &["filled"])), 39.0);
+    let (filled, errors) = (sandbox.text("f.csv"), sandbox.text("se.csv"));
+    let errors = columns(&errors, &FEATURES);
+    let truth = columns(&sandbox.text("iris.csv"), &FEATURES);
+    for (i, row) in columns(&filled, &FEATURES).iter().enumerate() {
+        for f in 0..4 {
+            assert!((row[f] - truth[i][f]).abs() <= 5.0 * errors[i][f], "row {i}, feature {f}");
+        }
+    }
+    sandbox.ok(&["impute", model, "holes.csv", "-o", "d.csv", "--draws", "2"]);
+    assert_ne!(sandbox.text("d.1.csv"), sandbox.text("d.2.csv"));
     let ran = sandbox.run(&["plot", "mix.safetensors", "iris.csv", "--kind", "posterior"]);
     assert_eq!(ran.code, 64, "{}", ran.err);
 }
@@ -225,6 +239,8 @@ fn pictures_of_uncertainty_are_drawn() {
         assert!(picture.contains("<svg") && picture.contains(words), "{kind}");
         assert!(!picture.contains("NaN"), "{kind}");
     }
+    let picture = sandbox.text("imputation.svg");
+    assert!(picture.contains("observed entries, hidden and imputed"), "points are no samples");
     let ran = sandbox.run(&["plot", "m.safetensors", "--kind", "imputation"]);
     assert_eq!(ran.code, 64);
 }
@@ -253,4 +269,41 @@ fn too_many_holes_and_empty_columns_are_refused() {
     let ran = sandbox.run(&["fit", "ppca", "r.csv", "-k", "1", "--missing", "em"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.err.contains("nothing observed"), "{}", ran.err);
+}
+
+#[test]
+fn rules_are_compared_on_data_with_holes() {
+    let sandbox = holes("choose_holes");
+    let ran = sandbox.run(&["choose", "holes.csv", "--scale"]);
+    assert_eq!(ran.code, 65, "{}", ran.err);
+    assert!(ran.err.contains("39 of 600 entries missing"), "{}", ran.err);
+    assert!(ran.err.contains("`--missing em`, or drop-rows"), "{}", ran.err);
+    let chosen = |policy: &str| {
+        let said = ["choose", "holes.csv", "--scale", "--missing", policy];
+        let ran = sandbox.run(&said);
+        assert_eq!(ran.code, 0, "{policy}: {}", ran.err);
+        assert!(ran.err.contains(&format!("missing: {policy}: 39 of 600")), "{}", ran.err);
+        (ran.out, sandbox.json(&said))
+    };
+    // A policy is a comparison on the data that it makes.
+    let (text, found) = chosen("drop-rows");
+    let (names, rows) = table(&sandbox.text("holes.csv"));
+    let whole = rows.iter().filter(|r| !r.iter().any(|v| v == "NA" || v.is_empty()));
+    let whole: Vec<String> = whole.map(|r| r.join(",")).collect();
+    sandbox.write("whole.csv", &format!("{}\n{}\n", names.join(","), whole.join("\n")));
+    assert_eq!(text, sandbox.ok(&["choose", "whole.csv", "--scale"]));
+    assert_eq!(found, sandbox.json(&["choose", "whole.csv", "--scale"]));
+    assert!(!chosen("mean").0.contains("not computed"));
+    // Expectation maximisation gives the head of a spectrum: rules that need more say so.
+    let (text, _) = chosen("em");
+    let line = |rule: &str| {
+        let found = text.lines().find(|l| l.trim_start().starts_with(rule));
+        found.unwrap_or_else(|| panic!("no {rule} in\n{text}")).to_string()
+    };
+    for rule in ["minka", "bic", "cross-validation", "parallel-analysis"] {
+        assert!(line(rule).contains("not computed: "), "{text}");
+    }
+    for rule in ["cumulative-share", "broken-stick", "kaiser"] {
+        assert!(!line(rule).contains("not computed"), "{text}");
+    }
 }

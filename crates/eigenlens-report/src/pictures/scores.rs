@@ -37,6 +37,10 @@ pub struct Scores {
     pub ellipses: Vec<Ellipse>,
     /// Whether both axes have the same units, so that distances are true.
     pub equal_units: bool,
+    /// What the points are, in the plural; samples if empty.
+    pub points_are: String,
+    /// Whether to draw the line on which both coordinates are equal.
+    pub diagonal: bool,
     /// Text below the picture; say here what the ellipses are.
     pub caption: String,
 }
@@ -87,6 +91,9 @@ impl Scores {
         let plot = self.plot(&canvas, y);
         plot.grid(&mut canvas);
         plot.zero_lines(&mut canvas);
+        if self.diagonal {
+            self.draw_diagonal(&mut canvas, &plot);
+        }
         let points: Vec<Point> = self.points.iter().map(|point| plot.point(*point)).collect();
         points_and_ellipses(&mut canvas, &plot, &points, &grouping, &self.ellipses, &self.names);
         plot.axes(&mut canvas);
@@ -139,10 +146,21 @@ impl Scores {
         label_points(canvas, &mut placer, points, &self.names)
     }
 
+    fn draw_diagonal(&self, canvas: &mut Canvas, plot: &Plot) {
+        let all = || self.points.iter().flatten();
+        let low = all().copied().fold(f64::INFINITY, f64::min);
+        let high = all().copied().fold(f64::NEG_INFINITY, f64::max);
+        let ends = [low, high].map(|v| plot.point([v, v]));
+        let style = Style::stroke(theme::AXIS, 1.2);
+        canvas.clipped(plot.area, |canvas| canvas.line(ends[0], ends[1], &style));
+    }
+
     fn subtitle(&self) -> String {
-        match self.points.len() {
-            1 => "1 sample".to_owned(),
-            n => format!("{} samples", count(n)),
+        let n = self.points.len();
+        match &self.points_are[..] {
+            "" if n == 1 => "1 sample".to_owned(),
+            "" => format!("{} samples", count(n)),
+            points => format!("{} {points}", count(n)),
         }
     }
 

@@ -79,6 +79,8 @@ pub fn scores(size: &Size<'_>) -> Scores {
             axes: [[0.5 * size.scale, 0.0], [0.0, 0.3 * size.scale]],
         }],
         equal_units: false,
+        points_are: String::new(),
+        diagonal: false,
         caption: size.name.to_owned(),
     }
 }
@@ -88,6 +90,8 @@ pub fn values(size: &Size<'_>) -> Scores {
     Scores {
         coloring: Coloring::Values { name: size.name.to_owned(), values: values.collect() },
         equal_units: true,
+        points_are: size.name.to_owned(),
+        diagonal: true,
         ..scores(size)
     }
 }

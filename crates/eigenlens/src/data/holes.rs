@@ -1,7 +1,7 @@
 //! Holes in the data: where they are, what the policy is, what was done about them.
 
 use super::Dataset;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, plural};
 use crate::scalar::Scalar;
 use std::fmt;
 
@@ -149,7 +149,9 @@ impl fmt::Display for Treatment {
         )?;
         match self.policy {
             Missing::Error => write!(f, "refused"),
-            Missing::DropRows => write!(f, "fitted without {} samples", self.rows_with_holes),
+            Missing::DropRows => {
+                write!(f, "fitted without {}", plural(self.rows_with_holes, "sample", "samples"))
+            }
             Missing::DropColumns => {
                 write!(f, "fitted without {}", self.dropped_columns.join(", "))
             }
@@ -158,7 +160,10 @@ impl fmt::Display for Treatment {
         }?;
         match self.empty_rows {
             0 => Ok(()),
-            rows => write!(f, "; {rows} samples have nothing observed"),
+            rows => {
+                let samples = plural(rows, "sample has", "samples have");
+                write!(f, "; {samples} nothing observed")
+            }
         }
     }
 }

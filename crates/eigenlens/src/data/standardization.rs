@@ -77,6 +77,13 @@ impl Standardization {
         }
     }
 
+    /// A standardised entry of feature f in the units of the data.
+    pub fn unstandardize(&self, x: f64, f: usize) -> f64 {
+        let inside = if self.weight[f] > 0.0 { x / self.weight[f] } else { 0.0 };
+        let exponent = self.column_exponents.as_ref().map_or(0, |e| e[f]);
+        ((inside + self.low[f]) + self.mean[f]) * power_of_two(exponent)
+    }
+
     /// The mean in true units.
     pub fn true_mean(&self) -> Vec<f64> {
         match &self.column_exponents {

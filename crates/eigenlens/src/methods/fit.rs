@@ -10,6 +10,7 @@ use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::transpose::transpose_into;
 use crate::linalg::{gemm, pool, random};
+use crate::missing::Observer;
 use crate::model::{LinearMap, PcaModel, PcaParts, factors};
 use crate::operator::FeatureGram;
 use crate::scalar::{Scalar, typed};
@@ -64,6 +65,29 @@ impl Fit {
         want_scores: bool,
     ) -> Result<(PcaModel, Array2<T>)> {
         compiled_here!(Fit, self.run_typed(data, want_scores: bool) -> WithScores of T)
+    }
+
+    /// The model alone; `observer` is told of every step where holes are integrated out.
+    pub fn run_observed<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        observer: &mut Observer,
+    ) -> Result<PcaModel> {
+        compiled_here!(Fit, self.observed_typed(data, observer: &mut Observer) -> Result<PcaModel>)
+    }
+
+    fn observed_typed<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        observer: &mut Observer,
+    ) -> Result<PcaModel> {
+        if data.missing() != Missing::Em {
+            return Ok(self.run(data, false)?.0);
+        }
+        match self.run_em(data, &EmWish::default(), observer)? {
+            Some(found) => Ok(found.body),
+            None => Ok(self.run_whole(&data.clone().with_missing(Missing::Error), false)?.0),
+        }
     }
 
     fn run_typed<T: Scalar>(

@@ -4,11 +4,13 @@ use super::fit::Fit;
 use super::from_matrix;
 use crate::data::{Dataset, Moments};
 use crate::error::Result;
+use crate::missing::Progress;
 use crate::model::PcaModel;
 use crate::scalar::Scalar;
 use crate::solve::Plan;
 use crate::wishes::{NComponents, Options, Solver};
 use ndarray::{Array2, ArrayView2};
+use std::ops::ControlFlow;
 
 /// Principal component analysis: orthonormal directions U that maximise `tr(Uᵀ S U)`, with S the
 /// covariance (or, standardised, the correlation) of the data.
@@ -76,6 +78,16 @@ impl Pca {
     /// Fits the model and returns the training scores (n × k), made in the pass that certifies it.
     pub fn fit_transform<T: Scalar>(&self, data: &Dataset<T>) -> Result<(PcaModel, Array2<T>)> {
         self.fit.run(data, true)
+    }
+
+    /// Fits the model and tells `observer` of every step where holes are integrated out
+    /// ([`Missing::Em`](crate::Missing::Em)); it may end the iteration.
+    pub fn fit_observed<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        observer: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
+    ) -> Result<PcaModel> {
+        self.fit.run_observed(data, observer)
     }
 
     /// Fits from count, mean and scatter; residuals are measured against the scatter.

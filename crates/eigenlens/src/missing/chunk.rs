@@ -1,12 +1,12 @@
 //! Some rows at a time, standardised, with zeros in their holes, grouped by what they have.
 
+use super::patterns::{Group, Patterns};
 use crate::data::{Prepared, Slab, Standardization, slab_rows, unit_rows};
 use crate::error::Result;
 use crate::linalg::aligned::Aligned;
 use crate::linalg::simd::{Tile, vectorized};
 use crate::scalar::Scalar;
 use rayon::prelude::*;
-use std::collections::HashMap;
 
 /// Rows that are looked at together: few enough to stay in a core's cache, enough that rows of the
 /// same pattern meet.
@@ -25,31 +25,29 @@ pub(crate) struct Chunk<'c> {
     pub x: &'c [f64],
     /// Rows' weights.
     pub counts: &'c [f64],
-    /// Rows of one pattern, in the order of their first row.
-    pub groups: &'c [Group],
-}
-
-/// Rows that have the same entries.
-pub(crate) struct Group {
-    /// Rows of the chunk.
-    pub rows: Vec<usize>,
-    /// Which entries there are (d bits).
-    pub bits: Vec<u64>,
-    /// How many.
-    pub observed: usize,
-}
-
-impl Group {
-    /// Whether the rows have this feature.
-    pub fn has(&self, f: usize) -> bool {
-        self.bits[f / 64] >> (f % 64) & 1 == 1
-    }
+    pub(super) patterns: &'c Patterns,
 }
 
 impl Chunk<'_> {
     /// One row, standardised, 0 in its holes.
     pub fn row(&self, i: usize) -> &[f64] {
         &self.x[i * self.stride..i * self.stride + self.d]
+    }
+
+    /// The features of a row, and their entries as weights.
+    pub(super) fn row_entries(&self, i: usize) -> (&[u32], impl Fn(usize) -> f64) {
+        let row = self.row(i);
+        (self.patterns.of_row(i).features, move |f| row[f])
+    }
+
+    /// The features of a group, which weigh 1.
+    pub(super) fn group_entries(&self, g: usize) -> (&[u32], impl Fn(usize) -> f64) {
+        (self.patterns.group(g).features, |_| 1.0)
+    }
+
+    /// Rows of one pattern, in the order of their first row.
+    pub fn groups(&self) -> impl ExactSizeIterator<Item = Group<'_>> {
+        (0..self.patterns.len()).map(|p| self.patterns.group(p))
     }
 }
 
@@ -58,12 +56,22 @@ struct Work<T> {
     scratch: Vec<T>,
     x: Aligned<f64>,
     counts: Vec<f64>,
-    groups: Vec<Group>,
+    /// Which entries of a row there are, as bytes and as bits.
+    present: Vec<u8>,
+    bits: Vec<u64>,
+    patterns: Patterns,
 }
 
 impl<T> Default for Work<T> {
     fn default() -> Self {
-        Work { scratch: vec![], x: Aligned::default(), counts: vec![], groups: vec![] }
+        Work {
+            scratch: vec![],
+            x: Aligned::default(),
+            counts: vec![],
+            present: vec![],
+            bits: vec![],
+            patterns: Patterns::default(),
+        }
     }
 }
 
@@ -96,7 +104,7 @@ pub(crate) fn for_each_chunk<T: Scalar, S: Send>(
                         stride,
                         x: &work.x,
                         counts: &work.counts,
-                        groups: &work.groups,
+                        patterns: &work.patterns,
                     };
                     add(&mut sums, &chunk);
                 }
@@ -134,50 +142,68 @@ fn read<T: Scalar>(
 ) -> usize {
     let d = slab.n_features;
     let stride = d.next_multiple_of(f64::PAD);
-    let words = d.div_ceil(64);
     work.x.resize(ROWS * stride);
     work.counts.clear();
-    work.groups.clear();
-    let mut groups: HashMap<Vec<u64>, usize> = HashMap::new();
-    let mut bits = vec![0u64; words];
+    work.patterns.begin(d, rows);
+    work.present.clear();
+    work.present.resize(d.next_multiple_of(64), 0);
+    // A column that weighs 0 says nothing: it is a hole in every row.
+    for (p, w) in work.present.iter_mut().zip(&by.weight) {
+        *p = u8::from(*w > 0.0);
+    }
+    let live = packed_bits(&work.present).collect::<Vec<u64>>();
     let block = slab.block(at, at + rows, &mut work.scratch);
+    // Slices of one length: their bounds are checked once.
+    let (mean, low, weight) = (&by.mean[..d], &by.low[..d], &by.weight[..d]);
     for i in 0..rows {
-        let out = &mut work.x[i * stride..(i + 1) * stride];
-        out[d..].fill(0.0);
-        let row = block.row(i);
+        let (out, padding) = work.x[i * stride..(i + 1) * stride].split_at_mut(d);
+        padding.fill(0.0);
+        let row = &block.row(i)[..d];
+        let present = &mut work.present[..d];
         vectorized(
             #[inline(always)]
             || {
                 for f in 0..d {
                     let x = row[f].to_f64();
-                    let centered = ((x - by.mean[f]) - by.low[f]) * by.weight[f];
+                    let centered = ((x - mean[f]) - low[f]) * weight[f];
                     out[f] = if x.is_nan() { 0.0 } else { centered };
+                }
+                // Apart from the above: a byte for each entry is as many bytes as registers have.
+                for f in 0..d {
+                    present[f] = u8::from(!row[f].to_f64().is_nan());
                 }
             },
         );
-        // A column that weighs 0 says nothing: it is a hole in every row.
-        for (word, bits) in bits.iter_mut().enumerate() {
-            let range = word * 64..(word * 64 + 64).min(d);
-            *bits = row[range.clone()]
-                .iter()
-                .zip(&by.weight[range])
-                .enumerate()
-                .fold(0, |all, (bit, (x, w))| {
-                    all | (u64::from(!x.to_f64().is_nan() && *w > 0.0) << bit)
-                });
-        }
-        let next = work.groups.len();
-        let group = match groups.get(&bits) {
-            Some(&group) => group,
-            None => {
-                groups.insert(bits.clone(), next);
-                let observed = bits.iter().map(|b| b.count_ones() as usize).sum();
-                work.groups.push(Group { rows: Vec::new(), bits: bits.clone(), observed });
-                next
-            }
-        };
-        work.groups[group].rows.push(i);
+        work.bits.clear();
+        work.bits.extend(packed_bits(&work.present).zip(&live).map(|(bits, live)| bits & live));
+        work.patterns.add(&work.bits);
         work.counts.push(block.count(i));
     }
+    work.patterns.end();
     stride
+}
+
+/// Bytes that are 0 or 1 as bits, 64 to a word.
+fn packed_bits(bytes: &[u8]) -> impl Iterator<Item = u64> {
+    let (words, _) = bytes.as_chunks::<64>();
+    words.iter().map(|bytes| {
+        let (eights, _) = bytes.as_chunks::<8>();
+        // The product moves byte i to bit 56 + i; nothing is carried, as no two terms meet.
+        let bits =
+            |bytes: &[u8; 8]| u64::from_le_bytes(*bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        eights.iter().enumerate().fold(0, |word, (i, bytes)| word | bits(bytes) << (8 * i))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_become_bits() {
+        let word = 0x8000_f00d_1234_5601u64;
+        let bytes: Vec<u8> = (0..64).map(|b| (word >> b & 1) as u8).collect();
+        let all = [bytes.clone(), vec![1; 64], bytes].concat();
+        assert_eq!(packed_bits(&all).collect::<Vec<_>>(), [word, u64::MAX, word]);
+    }
 }

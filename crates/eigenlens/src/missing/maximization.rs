@@ -65,11 +65,9 @@ impl Part {
     }
 
     /// `E[ŵ_f ŵ_fᵀ]` of every feature with `ŵ = (w, μ)`: d × q, packed and padded to `stride`.
-    pub fn outer_products(&self, stride: usize) -> Vec<f64> {
-        let (d, k) = self.w.dim();
-        let mut table = vec![0.0; d * stride];
-        for f in 0..d {
-            let row = &mut table[f * stride..];
+    pub fn outer_products(&self, stride: usize, table: &mut [f64]) {
+        let k = self.k();
+        for (f, row) in table.chunks_exact_mut(stride).enumerate() {
             let at = |j: usize| if j < k { self.w[[f, j]] } else { self.mean[f] };
             for i in 0..=k {
                 for j in 0..=i {
@@ -82,7 +80,6 @@ impl Part {
                 }
             }
         }
-        table
     }
 
     /// The parameters that maximise the expected likelihood under these sums. `floor` is the least
@@ -91,29 +88,22 @@ impl Part {
         let (d, k) = self.w.dim();
         let q = packed_len(k + 1);
         let mut next = self.clone();
-        let mut system = vec![0.0; q];
-        let mut right = vec![0.0; k + 1];
         let mut room = Vec::new();
         let (mut entries, mut squares) = (0.0, sums.squares);
         for f in 0..d {
-            let moment = |p: usize| sums.moments[p * d + f];
-            let count = moment(q - 1);
+            let (moments, products) = (sums.moments(f), sums.products(f));
+            let count = moments[q - 1];
             if count <= 0.0 {
                 continue;
             }
             entries += count;
-            for (p, s) in system.iter_mut().enumerate() {
-                *s = moment(p);
-            }
+            let mut system = moments.to_vec();
             if let Some(prior) = &self.prior {
                 for j in 0..k {
                     system[packed_len(j) + j] += self.noise * prior.alpha[j];
                 }
             }
-            for (j, r) in right.iter_mut().enumerate() {
-                *r = sums.products[j * d + f];
-            }
-            let products = right.clone();
+            let mut right = products.to_vec();
             let mut factor = system.clone();
             if cholesky(&mut factor, k + 1).is_some() {
                 solve(&factor, k + 1, &mut right);
@@ -121,7 +111,7 @@ impl Part {
                 next.mean[f] = right[k];
             } else {
                 // Directions that no row of this feature tells apart: only the mean is moved.
-                let along: f64 = (0..k).map(|j| self.w[[f, j]] * moment(packed_len(k) + j)).sum();
+                let along: f64 = (0..k).map(|j| self.w[[f, j]] * moments[packed_len(k) + j]).sum();
                 next.mean[f] = (products[k] - along) / count;
             }
             if let Some(prior) = &mut next.prior {
@@ -145,7 +135,7 @@ impl Part {
                         Some(prior) if i < k => prior.spread[[f, packed_len(i) + j]],
                         _ => 0.0,
                     };
-                    squares += twice * (at(i) * at(j) + spread) * moment(packed_len(i) + j);
+                    squares += twice * (at(i) * at(j) + spread) * moments[packed_len(i) + j];
                 }
             }
         }

@@ -5,25 +5,30 @@
 //! `M = σ²I + Σ_o w_f w_fᵀ`, `E[z] = M⁻¹ Σ_o w_f (x_f − μ_f)`, `cov[z] = σ²M⁻¹`. The maximisation is
 //! one (k + 1) × (k + 1) system for each feature, over the rows that have it.
 //!
-//! What makes it fast: the sums over observed entries are products with a matrix of zeros and ones
-//! (rows of one pattern share a row of it), so that they run in the micro-kernel:
-//! `M = mask · {w_f w_fᵀ}` before and `Σ E[z zᵀ] = maskᵀ · {E[z zᵀ]}` after. Rows fall into the fixed
-//! units of every other pass, so the bits do not depend on the number of threads.
+//! What makes it fast: where most entries are there, the sums over them are products with a matrix of
+//! zeros and ones (rows of one pattern share a row of it), so that they run in the micro-kernel:
+//! `M = mask · {w_f w_fᵀ}` before and `Σ E[z zᵀ] = maskᵀ · {E[z zᵀ]}` after. Where few are, they are
+//! gathered one by one. Rows fall into the fixed units of every other pass, and chunks of them choose
+//! by what they hold, so the bits do not depend on the number of threads.
 
 mod accelerate;
 mod chunk;
 mod conditional;
 mod em;
 mod expectation;
+mod gather;
+mod lanes;
 mod maximization;
+mod patterns;
 mod residuals;
 
-pub(crate) use chunk::{Chunk, Group, map_chunks};
-pub(crate) use conditional::Latent;
+pub(crate) use chunk::{Chunk, map_chunks};
+pub(crate) use conditional::{Conditional, Latent};
 pub use em::Progress;
 pub(crate) use em::{Em, Estimate, Observer, fit, fit_mixture, least_samples};
 pub(crate) use expectation::responsibilities;
 pub(crate) use maximization::Part;
+pub(crate) use patterns::Group;
 pub(crate) use residuals::expected_covariance_times;
 
 use crate::data::{Prepared, Standardization};
@@ -45,8 +50,8 @@ pub(crate) fn memory<T: Scalar>(d: usize, k: usize, parts: usize) -> u64 {
     let sums = expectation::sums_bytes(d, k, parts);
     // Sums of the units side by side, buffers of their rows, a unit that waits when streamed.
     let side_by_side = expectation::units(d, k, parts) as u64 + 4;
-    let buffers =
-        32 * (d as u64 + 8) * 8 * (256 + 256) + 32 * 256 * 8 * (k as u64 + 8) * (k as u64 + 8);
+    let buffers = 32 * (d as u64 + 64) * 8 * (256 + 256 + 160)
+        + 32 * 256 * 8 * (k as u64 + 8) * (k as u64 + 8);
     // Scores of rows with holes: two units of rows with zeros in their holes, and what is found.
     let element = size_of::<T>() as u64;
     let scores =

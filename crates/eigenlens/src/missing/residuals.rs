@@ -54,7 +54,7 @@ fn add(
     let (d, b) = v.dim();
     let k = latent.w.ncols();
     let mut row = Array1::<f64>::zeros(d);
-    for group in chunk.groups.iter().filter(|g| g.observed > 0) {
+    for group in chunk.groups().filter(|g| g.observed() > 0) {
         let given = latent.given(|f| group.has(f))?;
         let mut count = 0.0;
         for &i in group.rows.iter().filter(|&&i| chunk.counts[i] > 0.0) {

@@ -4,7 +4,6 @@ use crate::data::{
     Dataset, Made, Pass, Prepared, Scores, Standardization, Standardized, compiled_here,
 };
 use crate::error::{Error, Result};
-use crate::linalg::dense::power_of_two;
 use crate::linalg::{gemm, pool};
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2};
@@ -111,16 +110,8 @@ impl LinearMap {
         });
         let rows = pool::run(self.threads, || gemm::product(z.view(), self.components.view()))?;
         Ok(Array2::from_shape_fn(rows.dim(), |(i, f)| {
-            T::from_f64(self.unstandardize(rows[[i, f]], f))
+            T::from_f64(self.by.unstandardize(rows[[i, f]], f))
         }))
-    }
-
-    /// A standardised entry of feature f in the units of the data.
-    pub fn unstandardize(&self, x: f64, f: usize) -> f64 {
-        let weight = self.by.weight[f];
-        let inside = if weight > 0.0 { x / weight } else { 0.0 };
-        let exponent = self.by.column_exponents.as_ref().map_or(0, |e| e[f]);
-        ((inside + self.by.low[f]) + self.by.mean[f]) * power_of_two(exponent)
     }
 
     /// The lengths of standardised rows and of what the components leave of them, the latter from

@@ -1,14 +1,15 @@
 //! A fitted mixture of probabilistic PCAs.
 
 use super::fitted::Model;
+use super::holes::{Gaussian, Gaussians, jacobian};
 use super::parts::{Parts, Value};
-use super::ppca::EmRecord;
+use super::ppca::{EmRecord, Filled, Imputation, ImputedEntry, check_imputations};
 use super::summary::{Summary, SummaryColumn, number, opening, rows_value};
-use crate::data::{Dataset, Prepared, Standardization, Treatment, compiled_here};
+use crate::data::{Dataset, Standardization, Treatment, compiled_here};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
-use crate::linalg::{pool, random};
-use crate::missing::{Latent, Part, map_chunks, responsibilities};
+use crate::linalg::random;
+use crate::missing::{Latent, Part};
 use crate::scalar::Scalar;
 use crate::solve::Plan;
 use ndarray::{Array1, Array2};
@@ -68,10 +69,19 @@ impl PpcaMixtureModel {
         self.parts.iter().map(|p| p.noise * unit * unit).collect()
     }
 
+    /// `W Wᵀ + σ²I` of one part (d × d), in the units the model was fitted in.
+    pub fn covariance(&self, part: usize) -> Option<Array2<f64>> {
+        let Part { w, noise, .. } = self.parts.get(part)?;
+        let unit = power_of_two(self.by.exponent);
+        let mut covariance = w.dot(&w.t());
+        covariance.diag_mut().iter_mut().for_each(|v| *v += noise);
+        Some(covariance * (unit * unit))
+    }
+
     /// The mean of each part (parts × d), in the units of the data.
     pub fn means(&self) -> Array2<f64> {
         Array2::from_shape_fn((self.n_parts(), self.n_features()), |(c, f)| {
-            self.unstandardize(self.parts[c].mean[f], f)
+            self.by.unstandardize(self.parts[c].mean[f], f)
         })
     }
 
@@ -110,77 +120,86 @@ impl PpcaMixtureModel {
     }
 
     fn memberships_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<Memberships> {
-        let (d, count) = (self.n_features(), self.n_parts());
-        if data.n_features() != d {
-            return Err(Error::Shape {
-                what: "the data",
-                found: format!("{} features", data.n_features()),
-                expected: format!("{d}, as in training,"),
-            });
-        }
-        let latents: Vec<Latent> =
-            self.parts.iter().map(|p| Latent { w: p.w.clone(), noise: p.noise }).collect();
-        let by = &self.by;
-        let jacobian: Vec<f64> = (0..d)
-            .map(|f| {
-                let exponent = by.column_exponents.as_ref().map_or(0, |e| e[f]);
-                if by.weight[f] > 0.0 { (by.weight[f] * power_of_two(-exponent)).ln() } else { 0.0 }
-            })
-            .collect();
-        let prepared = Prepared::unweighted(data, by.column_exponents.clone())?;
+        let gaussians = self.gaussians();
+        let jacobian = jacobian(&self.by);
         let (mut all, mut likelihoods) = (Vec::new(), Vec::new());
-        pool::run(self.threads, || {
-            map_chunks(
-                &prepared,
-                by,
-                |chunk| {
-                    let mut rows = vec![(self.shares(), 0.0); chunk.rows];
-                    for group in chunk.groups.iter().filter(|g| g.observed > 0) {
-                        let given: Vec<_> = (latents.iter())
-                            .map(|l| l.given(|f| group.has(f)))
-                            .collect::<Result<_>>()?;
-                        let own: f64 = (0..d).filter(|&f| group.has(f)).map(|f| jacobian[f]).sum();
-                        let constant =
-                            own - 0.5 * group.observed as f64 * std::f64::consts::TAU.ln();
-                        for &i in &group.rows {
-                            let found = chunk.row(i);
-                            if let Some(f) = found.iter().position(|x| !x.is_finite()) {
-                                let value = f64::INFINITY.copysign(found[f]);
-                                return Err(data.bad_entry(chunk.first + i, f, value));
-                            }
-                            let (densities, total) = &mut rows[i];
-                            for c in 0..count {
-                                let part = &self.parts[c];
-                                let x: Vec<f64> =
-                                    (0..d)
-                                        .map(|f| {
-                                            if group.has(f) { found[f] - part.mean[f] } else { 0.0 }
-                                        })
-                                        .collect();
-                                let (distance, _) = given[c].distance(&latents[c], &x);
-                                let determinant = given[c].log_determinant.unwrap_or(f64::INFINITY);
-                                densities[c] =
-                                    part.share.ln() + constant - 0.5 * (determinant + distance);
-                            }
-                            *total = responsibilities(densities);
-                        }
+        gaussians.chunks(
+            data,
+            |chunk| {
+                let mut rows = vec![(self.shares(), 0.0); chunk.rows];
+                for group in chunk.groups().filter(|g| g.observed() > 0) {
+                    let given = gaussians.given(&group)?;
+                    let own: f64 = group.features.iter().map(|f| jacobian[*f as usize]).sum();
+                    let constant = own - 0.5 * group.observed() as f64 * std::f64::consts::TAU.ln();
+                    for &i in group.rows {
+                        let found = gaussians.belonging(&group, &given, chunk.row(i));
+                        rows[i] = (found.shares, constant + found.log_density);
                     }
-                    Ok(rows)
-                },
-                |rows| {
-                    for (shares, total) in rows {
-                        all.extend(shares);
-                        likelihoods.push(total);
-                    }
-                    Ok(())
-                },
-            )
-        })??;
+                }
+                Ok(rows)
+            },
+            |rows| {
+                for (shares, total) in rows {
+                    all.extend(shares);
+                    likelihoods.push(total);
+                }
+                Ok(())
+            },
+        )?;
         Ok(Memberships {
-            responsibilities: Array2::from_shape_vec((likelihoods.len(), count), all)
+            responsibilities: Array2::from_shape_vec((likelihoods.len(), self.n_parts()), all)
                 .map_err(|e| Error::Internal(e.to_string()))?,
             log_likelihood: Array1::from(likelihoods),
         })
+    }
+
+    /// Fills holes with their conditional mean given the observed entries of their row: the parts'
+    /// means weighted by the probability of each part, with standard errors by the law of total
+    /// variance.
+    pub fn impute<T: Scalar>(&self, data: &Dataset<T>) -> Result<Imputation<T>> {
+        let (tables, entries) = self.filled(data, 0, 0)?;
+        Imputation::new(tables, entries)
+    }
+
+    /// Several tables (each n × d) whose holes are drawn: a part for each row, then its holes jointly.
+    /// A row's draws depend on the seed and its number only.
+    pub fn multiple_imputations<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        n_imputations: usize,
+        seed: u64,
+    ) -> Result<Vec<Array2<T>>> {
+        check_imputations(n_imputations)?;
+        Ok(self.filled(data, n_imputations, seed)?.0)
+    }
+
+    fn filled<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        draws: usize,
+        seed: u64,
+    ) -> Result<(Vec<Array2<T>>, Vec<ImputedEntry>)> {
+        compiled_here!(
+            PpcaMixtureModel,
+            self.filled_typed(data, draws: usize, seed: u64) -> Filled of T
+        )
+    }
+
+    fn filled_typed<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        draws: usize,
+        seed: u64,
+    ) -> Result<(Vec<Array2<T>>, Vec<ImputedEntry>)> {
+        self.gaussians().fill(data, draws, seed)
+    }
+
+    fn gaussians(&self) -> Gaussians<'_> {
+        let part = |p: &'_ Part| Latent { w: p.w.clone(), noise: p.noise };
+        let parts = (self.parts.iter())
+            .map(|p| Gaussian { latent: part(p), mean: Some(&p.mean), share: p.share })
+            .collect();
+        Gaussians { by: &self.by, threads: self.threads, parts }
     }
 
     /// Draws `n` samples (n × d), and the part that each comes from.
@@ -200,18 +219,11 @@ impl PpcaMixtureModel {
             for (f, x) in row.iter_mut().enumerate() {
                 let along: f64 = part.w.row(f).iter().zip(&z).map(|(w, z)| w * z).sum();
                 let noise = part.noise.sqrt() * random::normal(&mut rng);
-                *x = self.unstandardize(part.mean[f] + along + noise, f);
+                *x = self.by.unstandardize(part.mean[f] + along + noise, f);
             }
             from.push(c);
         }
         (rows, from)
-    }
-
-    fn unstandardize(&self, x: f64, f: usize) -> f64 {
-        let by = &self.by;
-        let exponent = by.column_exponents.as_ref().map_or(0, |e| e[f]);
-        let inside = if by.weight[f] > 0.0 { x / by.weight[f] } else { 0.0 };
-        ((inside + by.low[f]) + by.mean[f]) * power_of_two(exponent)
     }
 
     fn transform<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<T>> {

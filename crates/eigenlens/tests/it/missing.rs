@@ -348,10 +348,16 @@ fn samples_and_p_values_are_the_models() {
 
 #[test]
 fn threads_blocks_and_storage_change_no_bit() {
-    let (_, x) = holey(12, 5000, 6, 2, 0.2);
+    // Most entries there, and few.
+    for (d, rate) in [(6, 0.2), (20, 0.8)] {
+        no_bit_changes(&holey(12, 5000, d, 2, rate).1);
+    }
+}
+
+fn no_bit_changes(x: &Array2<f64>) {
     let short = Options { max_iterations: 6, ..Options::default() };
     let fit = |storage: Storage, threads: usize| {
-        let table = Table::<f64>::new(&x, storage);
+        let table = Table::<f64>::new(x, storage);
         let options = Options { threads: Some(threads), ..short.clone() };
         let data = table.dataset().with_missing(Missing::Em);
         let model = Ppca::new(2).options(options).fit(&data).unwrap();
@@ -361,18 +367,19 @@ fn threads_blocks_and_storage_change_no_bit() {
     let first = fit(Storage::RowMajor, 1);
     for (storage, threads) in [
         (Storage::RowMajor, 2),
-        (Storage::RowMajor, 7),
+        (Storage::RowMajor, 3),
+        (Storage::RowMajor, 8),
         (Storage::ColumnMajor, 2),
         (Storage::Streamed(5, false), 3),
         (Storage::Streamed(1000, true), 2),
     ] {
         assert!(fit(storage, threads) == first, "{storage:?}, {threads} threads");
     }
-    let f32s = Table::<f32>::new(&x, Storage::RowMajor);
+    let f32s = Table::<f32>::new(x, Storage::RowMajor);
     let single = Ppca::new(2).options(short.clone());
     let single = single.fit(&f32s.dataset().with_missing(Missing::Em)).unwrap();
     let double = Ppca::new(2).options(short);
-    let double = double.fit(&Dataset::from(&x).with_missing(Missing::Em)).unwrap();
+    let double = double.fit(&Dataset::from(x).with_missing(Missing::Em)).unwrap();
     let size = frobenius(&double.covariance());
     assert_all_close("C", &single.covariance(), &double.covariance(), 1e-5 * size);
 }
@@ -619,6 +626,94 @@ fn mixtures_find_their_parts() {
     assert_eq!(one.n_parameters(), ppca.n_parameters());
     let none = PpcaMixture::new(0, 1).fit(&data);
     assert!(matches!(none, Err(Error::Parameter { name: "n_parts", .. })));
+}
+
+#[test]
+fn holes_are_filled_by_the_parts_together() {
+    let mut random = Random::new(23);
+    let (n, d) = (240, 4);
+    let x = Array2::from_shape_fn((n, d), |(i, f)| {
+        // Two parts so near each other that many rows may belong to either.
+        let (part, sign) = (i % 2, if f % 2 == 0 { 1.0 } else { -1.0 });
+        1.5 * part as f64 * sign + random.normal()
+    });
+    let mut x = with_holes(&mut random, &x, 0.3);
+    x.row_mut(5).fill(f64::NAN);
+    let data = Dataset::from(&x).with_missing(Missing::Em);
+    let model = PpcaMixture::new(2, 1).fit(&data).unwrap();
+    let (shares, means) = (model.shares(), model.means());
+    let covariances: Vec<Array2<f64>> = (0..2).map(|c| model.covariance(c).unwrap()).collect();
+    let found = model.impute(&data).unwrap();
+    let memberships = model.memberships(&data).unwrap();
+    let mut entries = found.entries.iter();
+    let mut uncertain = 0;
+    for (i, row) in x.rows().into_iter().enumerate() {
+        let (seen, gone) = (seen(row), gone(row));
+        // Straight from the definition: densities of what is seen, conditional moments, their mixture.
+        let mut weights = Vec::new();
+        let mut moments = Vec::new();
+        for c in 0..2 {
+            let mean = means.row(c);
+            let all = log_density(row, &mean.to_vec(), &covariances[c]);
+            weights.push(shares[c] * if seen.is_empty() { 1.0 } else { all.exp() });
+            let (inverse, _) = invert(&block(&covariances[c], &seen, &seen));
+            let deviations = Array1::from_iter(seen.iter().map(|&f| row[f] - mean[f]));
+            let across = block(&covariances[c], &gone, &seen);
+            let values = across.dot(&inverse).dot(&deviations);
+            let spread =
+                block(&covariances[c], &gone, &gone) - across.dot(&inverse).dot(&across.t());
+            moments.push((values, spread));
+        }
+        let total: f64 = weights.iter().sum();
+        let r: Vec<f64> = weights.iter().map(|w| w / total).collect();
+        assert_close("responsibility", memberships.responsibilities[[i, 0]], r[0], 1e-9);
+        uncertain += usize::from(r[0] > 0.1 && r[0] < 0.9 && !gone.is_empty());
+        for (j, &f) in gone.iter().enumerate() {
+            let value = |c: usize| means[[c, f]] + moments[c].0[j];
+            let mean = r[0] * value(0) + r[1] * value(1);
+            let second: f64 =
+                (0..2).map(|c| r[c] * (moments[c].1[[j, j]] + value(c).powi(2))).sum();
+            let entry = entries.next().unwrap();
+            assert_eq!((entry.row, entry.column), (i, f));
+            assert_close("mean", entry.value, mean, 1e-9);
+            assert_close("error", entry.standard_error, (second - mean * mean).sqrt(), 1e-7);
+            assert_eq!(found.table[[i, f]], entry.value);
+        }
+        assert!(seen.iter().all(|&f| found.table[[i, f]] == row[f]));
+    }
+    assert!(entries.next().is_none() && uncertain > 20, "{uncertain}");
+    // Draws have these means and spreads.
+    let draws = model.multiple_imputations(&data, 400, 9).unwrap();
+    assert!(draws == model.multiple_imputations(&data, 400, 9).unwrap());
+    for entry in found.entries.iter().take(60) {
+        let values: Vec<f64> = draws.iter().map(|t| t[[entry.row, entry.column]]).collect();
+        let mean = values.iter().sum::<f64>() / 400.0;
+        let spread = (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 399.0).sqrt();
+        assert_close("mean of draws", mean, entry.value, 5.0 * entry.standard_error / 20.0);
+        assert_close("spread of draws", spread, entry.standard_error, 0.25 * entry.standard_error);
+    }
+    let none = model.multiple_imputations(&data, 0, 1);
+    assert!(matches!(none, Err(Error::Parameter { name: "n_imputations", .. })));
+}
+
+#[test]
+fn pca_tells_its_steps_where_holes_are_integrated_out() {
+    let (whole, x) = holey(24, 60, 5, 2, 0.2);
+    let told = |x: &Array2<f64>| {
+        let mut steps = Vec::new();
+        let data = Dataset::from(x).with_missing(Missing::Em);
+        let model = Pca::new(2)
+            .fit_observed(&data, &mut |step| {
+                steps.push(step.log_likelihood);
+                std::ops::ControlFlow::Continue(())
+            })
+            .unwrap();
+        same("the model", &model, &Pca::new(2).fit(&data).unwrap());
+        steps
+    };
+    let steps = told(&x);
+    assert!(steps.len() > 3 && steps.windows(2).all(|w| w[1] >= w[0]), "{steps:?}");
+    assert!(told(&whole).is_empty());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use crate::support::{Oracle, Random, assert_all_close, assert_close, frobenius, jacobi};
 use eigenlens::{Algorithm, Dataset, Missing, Options, Pca, Ppca, PpcaModel};
-use ndarray::{Array1, Array2, ArrayView1};
+use ndarray::{Array1, Array2, ArrayView1, s};
 use std::ops::ControlFlow;
 
 /// The inverse and the logarithm of the determinant of a symmetric positive definite matrix.
@@ -286,11 +286,24 @@ fn every_step_is_the_textbooks() {
     let mut random = Random::new(6);
     let whole = noisy(&mut random, 70, 6, 2, 0.6);
     let holes = with_holes(&mut random, &whole, 0.25);
-    for x in [&whole, &holes] {
+    // Few entries, which are gathered, also in part of the rows only and under few patterns.
+    let wide = noisy(&mut random, 600, 30, 4, 0.6);
+    let sparse = with_holes(&mut random, &wide, 0.7);
+    let mut mixed = sparse.clone();
+    mixed.slice_mut(s![..250, ..]).assign(&wide.slice(s![..250, ..]));
+    let few =
+        Array2::from_shape_fn(
+            (600, 30),
+            |(i, f)| {
+                if (i + f) % 3 == 0 { wide[[i, f]] } else { f64::NAN }
+            },
+        );
+    let cases = [(&whole, 2), (&holes, 2), (&sparse, 2), (&sparse, 9), (&mixed, 7), (&few, 3)];
+    for (x, k) in cases {
         for steps in [1, 2, 5] {
-            let before = Naive::of(&after(x, 2, steps));
+            let before = Naive::of(&after(x, k, steps));
             let expected = before.step(x);
-            let found = Naive::of(&after(x, 2, steps + 1));
+            let found = Naive::of(&after(x, k, steps + 1));
             let size = frobenius(&expected.covariance());
             assert_all_close("C", &found.covariance(), &expected.covariance(), 1e-9 * size);
             assert_close("σ²", found.noise, expected.noise, 1e-9 * size);

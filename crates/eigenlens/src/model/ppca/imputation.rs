@@ -3,12 +3,11 @@
 use super::PpcaModel;
 use crate::data::{Dataset, Prepared, compiled_here, unit_rows};
 use crate::error::{Error, Result};
-use crate::linalg::dense::power_of_two;
 use crate::linalg::random;
-use crate::missing::{Chunk, Latent};
+use crate::missing::Latent;
+use crate::model::holes::{Gaussian, Gaussians};
 use crate::scalar::{Scalar, typed};
-use ndarray::{Array1, Array2, ArrayView1};
-use std::collections::HashSet;
+use ndarray::Array2;
 
 /// A table without holes.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,6 +65,7 @@ impl HeldOut {
     }
 }
 
+// Tables without holes, and what went into them.
 typed!(Filled, T => Result<(Vec<Array2<T>>, Vec<ImputedEntry>)>);
 
 impl PpcaModel {
@@ -121,9 +121,7 @@ impl PpcaModel {
     /// standard error of each.
     pub fn impute<T: Scalar>(&self, data: &Dataset<T>) -> Result<Imputation<T>> {
         let (tables, entries) = self.filled(data, 0, 0)?;
-        let table = tables.into_iter().next();
-        let table = table.ok_or_else(|| Error::Internal("no table".into()))?;
-        Ok(Imputation { table, entries })
+        Imputation::new(tables, entries)
     }
 
     /// Several tables (each n × d) whose holes are drawn from their joint conditional distribution,
@@ -135,13 +133,7 @@ impl PpcaModel {
         n_imputations: usize,
         seed: u64,
     ) -> Result<Vec<Array2<T>>> {
-        if n_imputations == 0 {
-            return Err(Error::Parameter {
-                name: "n_imputations",
-                value: "0".into(),
-                expected: "at least 1",
-            });
-        }
+        check_imputations(n_imputations)?;
         Ok(self.filled(data, n_imputations, seed)?.0)
     }
 
@@ -161,101 +153,31 @@ impl PpcaModel {
         draws: usize,
         seed: u64,
     ) -> Result<(Vec<Array2<T>>, Vec<ImputedEntry>)> {
-        let d = self.n_features();
         let variances = self.variances();
         // The same Gaussian, with some of it called noise where there is none.
         let latent = Latent::with_noise(self.components(), &variances, self.noise, self.varying());
-        let by = &self.map().by;
-        let k = self.n_components();
-        let tables = draws.max(1);
-        let size = |f: usize| {
-            let exponent = by.column_exponents.as_ref().map_or(0, |e| e[f]);
-            if by.weight[f] > 0.0 { power_of_two(exponent) / by.weight[f] } else { 0.0 }
-        };
-        let mut rows = vec![Vec::new(); tables];
-        let mut entries = Vec::new();
-        let each = |chunk: &Chunk| {
-            let mut holes: Vec<Vec<ImputedEntry>> = vec![Vec::new(); chunk.rows];
-            let mut blocks = vec![Array2::<f64>::zeros((chunk.rows, d)); tables];
-            for group in chunk.groups {
-                let given = latent.given(|f| group.has(f))?;
-                let missing: Vec<usize> = (0..d).filter(|&f| !group.has(f)).collect();
-                let factor = if draws > 0 { given.factor()? } else { Array2::zeros((0, 0)) };
-                for &i in &group.rows {
-                    let row = chunk.first + i;
-                    let z = Array1::from(given.mean(&latent, chunk.row(i)));
-                    let mut rng = random::stream(seed, 1_000 + row as u64);
-                    for block in &mut blocks {
-                        block.row_mut(i).assign(&ArrayView1::from(chunk.row(i)));
-                        let mut latent_row = z.clone();
-                        if draws > 0 && !missing.is_empty() {
-                            let noise =
-                                Array1::from_shape_simple_fn(k, || random::normal(&mut rng));
-                            latent_row += &factor.dot(&noise);
-                        }
-                        for &f in &missing {
-                            let mean = latent.w.row(f).dot(&latent_row);
-                            let noise = if draws > 0 {
-                                latent.noise.sqrt() * random::normal(&mut rng)
-                            } else {
-                                0.0
-                            };
-                            block[[i, f]] = mean + noise;
-                        }
-                    }
-                    for &f in &missing {
-                        let value = self.map().unstandardize(latent.w.row(f).dot(&z), f);
-                        let standard_error = given.variance(&latent, f).sqrt() * size(f);
-                        holes[i].push(ImputedEntry { row, column: f, value, standard_error });
-                    }
-                }
-            }
-            Ok((blocks, holes))
-        };
-        self.chunks(data, each, |(blocks, holes)| {
-            for (rows, block) in rows.iter_mut().zip(blocks) {
-                rows.extend(block);
-            }
-            entries.extend(holes.into_iter().flatten());
-            Ok(())
-        })?;
-        let n = rows[0].len() / d;
-        // Observed entries are given back as they came, to the bit.
-        let mut tables = Vec::with_capacity(rows.len());
-        for standardized in rows {
-            let mut table = Array2::from_shape_fn((n, d), |(i, f)| {
-                T::from_f64(self.map().unstandardize(standardized[i * d + f], f))
-            });
-            let known = self.copy_observed(data, &mut table)?;
-            entries.retain(|e| !known.contains(&(e.row, e.column)));
-            tables.push(table);
-        }
-        Ok((tables, entries))
+        let parts = vec![Gaussian { latent, mean: None, share: 1.0 }];
+        Gaussians { by: &self.map().by, threads: self.map().threads, parts }.fill(data, draws, seed)
     }
+}
 
-    /// Observed entries as they came; those of them in columns that the model says nothing about.
-    fn copy_observed<T: Scalar>(
-        &self,
-        data: &Dataset<T>,
-        table: &mut Array2<T>,
-    ) -> Result<HashSet<(usize, usize)>> {
-        let prepared = Prepared::unweighted(data, None)?;
-        let weight = &self.map().by.weight;
-        let mut unmodeled = HashSet::new();
-        prepared.for_each_slab(unit_rows(data.n_features()), |slab| {
-            let mut scratch = Vec::new();
-            for i in 0..slab.rows {
-                let block = slab.block(i, i + 1, &mut scratch);
-                for (f, x) in block.row(0).iter().enumerate().filter(|(_, x)| !x.to_f64().is_nan())
-                {
-                    table[[slab.first + i, f]] = *x;
-                    if weight[f] == 0.0 {
-                        unmodeled.insert((slab.first + i, f));
-                    }
-                }
-            }
-            Ok(())
-        })?;
-        Ok(unmodeled)
+impl<T> Imputation<T> {
+    /// The only table there is, with what went into it.
+    pub(crate) fn new(tables: Vec<Array2<T>>, entries: Vec<ImputedEntry>) -> Result<Imputation<T>> {
+        let table = tables.into_iter().next();
+        let table = table.ok_or_else(|| Error::Internal("no table".into()))?;
+        Ok(Imputation { table, entries })
     }
+}
+
+/// Refuses to draw nothing.
+pub(crate) fn check_imputations(n_imputations: usize) -> Result<()> {
+    if n_imputations == 0 {
+        return Err(Error::Parameter {
+            name: "n_imputations",
+            value: "0".into(),
+            expected: "at least 1",
+        });
+    }
+    Ok(())
 }

@@ -7,6 +7,7 @@ mod summary;
 pub use imputation::{HeldOut, HeldOutEntry, Imputation, ImputedEntry};
 pub use samples::{Anomalies, Posterior, SampleLikelihood};
 
+pub(crate) use imputation::{Filled, check_imputations};
 pub(crate) use summary::em_value;
 
 use super::{LinearMap, PcaModel};
@@ -251,7 +252,7 @@ impl PpcaModel {
         let latent = self.latent();
         let rows = pool::run(map.threads, || z.dot(&latent.w.t()))?;
         Ok(Array2::from_shape_fn(rows.dim(), |(i, f)| {
-            T::from_f64(map.unstandardize(rows[[i, f]], f))
+            T::from_f64(map.by.unstandardize(rows[[i, f]], f))
         }))
     }
 
@@ -266,7 +267,7 @@ impl PpcaModel {
             let z: Vec<f64> = (0..k).map(|_| random::normal(&mut rng)).collect();
             for (f, x) in row.iter_mut().enumerate() {
                 let along: f64 = latent.w.row(f).iter().zip(&z).map(|(w, z)| w * z).sum();
-                *x = map.unstandardize(along + sd * random::normal(&mut rng), f);
+                *x = map.by.unstandardize(along + sd * random::normal(&mut rng), f);
             }
         }
         rows

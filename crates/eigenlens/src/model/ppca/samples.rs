@@ -1,11 +1,10 @@
 //! What the model says of samples, with or without holes.
 
 use super::PpcaModel;
-use crate::data::{Dataset, Prepared, compiled_here};
+use crate::data::{Dataset, compiled_here};
 use crate::error::{Error, Result};
-use crate::linalg::dense::power_of_two;
-use crate::linalg::pool;
-use crate::missing::{Chunk, Group, map_chunks};
+use crate::missing::Group;
+use crate::model::holes::{chunks, jacobian};
 use crate::scalar::Scalar;
 use ndarray::{Array1, Array2, ArrayView2};
 use statrs::distribution::{ChiSquared, ContinuousCDF};
@@ -90,15 +89,17 @@ impl PpcaModel {
         let k = self.n_components();
         let (mut means, mut observed) = (Vec::new(), Vec::new());
         let (mut which, mut covariances) = (Vec::new(), Vec::new());
-        self.chunks(
+        chunks(
             data,
+            &self.map().by,
+            self.map().threads,
             |chunk| {
                 let mut rows = vec![(0, 0, Vec::new()); chunk.rows];
-                let mut spreads = Vec::with_capacity(chunk.groups.len());
-                for (g, group) in chunk.groups.iter().enumerate() {
+                let mut spreads = Vec::with_capacity(chunk.groups().len());
+                for (g, group) in chunk.groups().enumerate() {
                     let given = latent.given(|f| group.has(f))?;
-                    for &i in &group.rows {
-                        rows[i] = (g, group.observed, given.mean(&latent, chunk.row(i)));
+                    for &i in group.rows {
+                        rows[i] = (g, group.observed(), given.mean(&latent, chunk.row(i)));
                     }
                     spreads.push(given.full_covariance());
                 }
@@ -159,21 +160,16 @@ impl PpcaModel {
 
     fn densities_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<Vec<Row>> {
         let latent = self.density()?;
-        let by = &self.map().by;
-        // ln |dx/dx_standardised|⁻¹ of each feature: densities are in the units of the data.
-        let jacobian: Vec<f64> = (0..by.weight.len())
-            .map(|f| {
-                let exponent = by.column_exponents.as_ref().map_or(0, |e| e[f]);
-                if by.weight[f] > 0.0 { (by.weight[f] * power_of_two(-exponent)).ln() } else { 0.0 }
-            })
-            .collect();
+        let jacobian = jacobian(&self.map().by);
         let constant = |group: &Group| -> f64 {
-            let own: f64 = (0..jacobian.len()).filter(|&f| group.has(f)).map(|f| jacobian[f]).sum();
-            own - 0.5 * group.observed as f64 * std::f64::consts::TAU.ln()
+            let own: f64 = group.features.iter().map(|f| jacobian[*f as usize]).sum();
+            own - 0.5 * group.observed() as f64 * std::f64::consts::TAU.ln()
         };
         let mut all = Vec::new();
-        self.chunks(
+        chunks(
             data,
+            &self.map().by,
+            self.map().threads,
             |chunk| {
                 let mut rows: Vec<Row> = Vec::new();
                 rows.resize_with(chunk.rows, || Row {
@@ -181,14 +177,14 @@ impl PpcaModel {
                     log_density: 0.0,
                     observed: 0,
                 });
-                for group in chunk.groups.iter().filter(|g| g.observed > 0) {
+                for group in chunk.groups().filter(|g| g.observed() > 0) {
                     let given = latent.given(|f| group.has(f))?;
                     let determinant = given.log_determinant.unwrap_or(f64::INFINITY);
-                    let constant = constant(group) - 0.5 * determinant;
-                    for &i in &group.rows {
+                    let constant = constant(&group) - 0.5 * determinant;
+                    for &i in group.rows {
                         let (distance, _) = given.distance(&latent, chunk.row(i));
                         let log_density = constant - 0.5 * distance;
-                        rows[i] = Row { distance, log_density, observed: group.observed };
+                        rows[i] = Row { distance, log_density, observed: group.observed() };
                     }
                 }
                 Ok(rows)
@@ -199,33 +195,5 @@ impl PpcaModel {
             },
         )?;
         Ok(all)
-    }
-
-    /// Visits the rows, standardised, in chunks and in order.
-    pub(super) fn chunks<T: Scalar, R: Send>(
-        &self,
-        data: &Dataset<T>,
-        each: impl Fn(&Chunk) -> Result<R> + Sync,
-        take: impl FnMut(R) -> Result<()> + Send,
-    ) -> Result<usize> {
-        let map = self.map();
-        map.check_features(data)?;
-        let prepared = Prepared::unweighted(data, map.by.column_exponents.clone())?;
-        pool::run(map.threads, || {
-            let checked = |chunk: &Chunk| {
-                // Holes are expected, infinite entries are not.
-                let bad = (0..chunk.rows)
-                    .find_map(|i| Some((i, chunk.row(i).iter().position(|x| !x.is_finite())?)));
-                match bad {
-                    Some((i, f)) => Err(data.bad_entry(
-                        chunk.first + i,
-                        f,
-                        f64::INFINITY.copysign(chunk.row(i)[f]),
-                    )),
-                    None => each(chunk),
-                }
-            };
-            map_chunks(&prepared, &map.by, checked, take)
-        })?
     }
 }
