@@ -265,6 +265,10 @@ fn too_many_holes_and_empty_columns_are_refused() {
     sandbox.write("e.csv", "a,b,c\n1,NA,3\n2,NA,1\n3,NA,5\n");
     let ran = sandbox.run(&["fit", "pca", "e.csv", "--missing", "mean"]);
     assert!(ran.err.contains("skipped: b (it has no values)"), "{}", ran.err);
+    let named = ["fit", "ppca", "e.csv", "-k", "1", "--columns", "a,b,c", "--missing", "em"];
+    let ran = sandbox.run(&named);
+    assert_eq!(ran.code, 64, "{}", ran.err);
+    assert!(ran.err.contains("`b` cannot be a feature: it has no values"), "{}", ran.err);
     sandbox.write("r.csv", "a,b,c\n1,2,3\nNA,NA,NA\n2,1,1\n3,5,5\n4,4,2\n");
     let ran = sandbox.run(&["fit", "ppca", "r.csv", "-k", "1", "--missing", "em"]);
     assert_eq!(ran.code, 0, "{}", ran.err);

@@ -210,7 +210,14 @@ fn judge(
 ) -> Result<(Fate, String)> {
     let is_number = matches!(column.kind, Kind::Float | Kind::Integer);
     let said = |fate, reason: &str| Ok((fate, String::from(reason)));
+    let not_a_feature = |why: &str| Error::Usage {
+        what: format!("the column `{}` cannot be a feature: {why}", column.name),
+        hint: None,
+    };
     if let Kind::Unusable(reason) = &column.kind {
+        if features.is_named[index] {
+            return Err(not_a_feature(reason));
+        }
         return said(Fate::Skipped, reason);
     }
     if labels.is_chosen[index] {
@@ -233,10 +240,7 @@ fn judge(
         };
     }
     if features.is_named[index] {
-        return Err(Error::Usage {
-            what: format!("the column `{}` cannot be a feature: it is text", column.name),
-            hint: None,
-        });
+        return Err(not_a_feature("it is text"));
     }
     match choice.labels.is_empty() {
         true => said(Fate::Label, "text"),

@@ -14,9 +14,12 @@ pub(crate) fn run<R: Send>(threads: Option<usize>, work: impl FnOnce() -> R + Se
     Ok(pool(threads)?.install(work))
 }
 
+/// Process and threads: after a fork the threads of a pool are gone, and work given to it would wait
+/// forever.
+type Key = (u32, usize);
+
 fn pool(threads: usize) -> Result<Arc<ThreadPool>> {
-    // By process: after a fork the threads of a pool are gone, and work given to it would wait forever.
-    static POOLS: OnceLock<Mutex<HashMap<(u32, usize), Arc<ThreadPool>>>> = OnceLock::new();
+    static POOLS: OnceLock<Mutex<HashMap<Key, Arc<ThreadPool>>>> = OnceLock::new();
     let key = (std::process::id(), threads);
     let mut pools =
         POOLS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
