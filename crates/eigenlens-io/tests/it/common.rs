@@ -118,3 +118,40 @@ impl Random {
         (self.next() % n.max(1) as u64) as usize
     }
 }
+
+/// Rounds of a fuzz: `FUZZ_TIMES=100` in the environment makes a longer run.
+pub fn fuzz_rounds(rounds: usize) -> usize {
+    let times = std::env::var("FUZZ_TIMES").ok().and_then(|times| times.parse().ok());
+    rounds * times.unwrap_or(1)
+}
+
+/// Bytes with a few random changes: bytes, numbers, pieces taken out and put elsewhere.
+pub fn changed(bytes: &[u8], seed: u64) -> Vec<u8> {
+    let mut random = Random(seed);
+    let mut bytes = bytes.to_vec();
+    for _ in 0..1 + random.below(6) {
+        let at = random.below(bytes.len());
+        match random.below(4) {
+            0 => bytes[at] = random.below(256) as u8,
+            1 => {
+                // A number in place of another: large, negative, one off.
+                let number = [u64::MAX, 1 << 31, 1 << 62, 0, 1][random.below(5)];
+                let width = 1 << random.below(4);
+                for (byte, new) in bytes[at..].iter_mut().zip(number.to_le_bytes()).take(width) {
+                    *byte = new;
+                }
+            }
+            2 => {
+                let n = random.below(20).min(bytes.len() - at);
+                bytes.drain(at..at + n);
+                bytes.push(0);
+            }
+            _ => {
+                let piece = bytes[at..bytes.len().min(at + 16)].to_vec();
+                let to = random.below(bytes.len());
+                bytes.splice(to..to, piece);
+            }
+        }
+    }
+    bytes
+}

@@ -1,6 +1,6 @@
 //! How a file is cut must not matter, and no bytes may bring the reader down.
 
-use crate::common::{Random, Read, read, read_with};
+use crate::common::{Random, Read, fuzz_rounds, read, read_with};
 use eigenlens_io::Error;
 use eigenlens_io::csv::CsvOptions;
 use proptest::prelude::*;
@@ -18,7 +18,7 @@ fn outcome(text: &[u8], csv: CsvOptions) -> Result<Read, String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: fuzz_rounds(300) as u32, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_size_of_the_pieces_changes_nothing(
@@ -60,7 +60,7 @@ fn mutated_tables_never_bring_the_reader_down_nor_lose_rows_in_silence() {
     ];
     let mut random = Random(7);
     let pool: &[u8] = b"\"',;|\t \r\n0159.eE+-aZ\0\xff\xc3\xa4\xef\xbb\xbf\x1f\x8b\x28\xb5";
-    for _ in 0..4000 {
+    for _ in 0..fuzz_rounds(4000) {
         let mut text = seeds[random.below(seeds.len())].to_vec();
         for _ in 0..=random.below(6) {
             let at = random.below(text.len() + 1);
@@ -100,7 +100,7 @@ fn mutated_tables_never_bring_the_reader_down_nor_lose_rows_in_silence() {
 #[test]
 fn random_bytes_never_bring_the_reader_down() {
     let mut random = Random(8);
-    for _ in 0..2000 {
+    for _ in 0..fuzz_rounds(2000) {
         let n = random.below(300);
         let text: Vec<u8> = (0..n).map(|_| random.next() as u8).collect();
         let _ = read(&text);

@@ -1,5 +1,6 @@
 //! The model file: nothing is lost, nothing damaged is accepted.
 
+use crate::common::{changed, fuzz_rounds};
 use eigenlens::{Dataset, Lsa, Pca, TermWeighting, TermWeights, Value};
 use eigenlens_io::json::{from_json, to_json};
 use eigenlens_io::{Error, ImageShape, Origin, OriginColumn, StoredModel};
@@ -116,6 +117,19 @@ fn every_flipped_bit_is_noticed_or_harmless() {
         }
     }
     assert!(harmless < 20, "{harmless} flips went unnoticed");
+}
+
+#[test]
+fn heaps_of_random_changes_are_refused_or_harmless() {
+    let bytes = stored().to_bytes(name()).unwrap();
+    let parts = stored().model.to_parts().unwrap();
+    for seed in 0..fuzz_rounds(2000) {
+        match StoredModel::from_bytes(&changed(&bytes, seed as u64), name()) {
+            Err(Error::Content { .. }) => {}
+            Err(other) => panic!("{seed}: {other}"),
+            Ok(read) => assert_eq!(read.model.to_parts().unwrap(), parts, "{seed}"),
+        }
+    }
 }
 
 /// Type, shape and bytes of an array.

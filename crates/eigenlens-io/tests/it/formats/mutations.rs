@@ -1,6 +1,7 @@
 //! Files cut off, with flipped bits, and worse: an error or a table, never a panic.
 
 use super::{Content, fixture};
+use crate::common::{changed, fuzz_rounds};
 use eigenlens_io::images::{self, ImageOptions};
 use eigenlens_io::matrix_market::{self, MatrixMarketOptions};
 use eigenlens_io::npy::{self, NpyOptions};
@@ -123,37 +124,7 @@ fn archives_notice_every_change_of_their_numbers() {
 #[test]
 fn heaps_of_random_changes_are_no_panic() {
     for &name in FILES {
-        each(name, 600, |seed, bytes| {
-            let mut random = Random(seed as u64 + 1);
-            let mut bytes = bytes.to_vec();
-            for _ in 0..1 + random.below(6) {
-                let at = random.below(bytes.len());
-                match random.below(4) {
-                    0 => bytes[at] = random.below(256) as u8,
-                    1 => {
-                        // A number in place of another: large, negative, one off.
-                        let number = [u64::MAX, 1 << 31, 1 << 62, 0, 1][random.below(5)];
-                        let width = 1 << random.below(4);
-                        for (byte, new) in
-                            bytes[at..].iter_mut().zip(number.to_le_bytes()).take(width)
-                        {
-                            *byte = new;
-                        }
-                    }
-                    2 => {
-                        let n = random.below(20).min(bytes.len() - at);
-                        bytes.drain(at..at + n);
-                        bytes.push(0);
-                    }
-                    _ => {
-                        let piece = bytes[at..bytes.len().min(at + 16)].to_vec();
-                        let to = random.below(bytes.len());
-                        bytes.splice(to..to, piece);
-                    }
-                }
-            }
-            bytes
-        });
+        each(name, fuzz_rounds(600), |seed, bytes| changed(bytes, seed as u64));
     }
 }
 
@@ -187,16 +158,4 @@ fn spoilt_images_are_left_out() {
             }
         }
     });
-}
-
-/// A small generator (xorshift), so that every run spoils alike.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        for (shift, left) in [(13, true), (7, false), (17, true)] {
-            self.0 ^= if left { self.0 << shift } else { self.0 >> shift };
-        }
-        (self.0 % n.max(1) as u64) as usize
-    }
 }
