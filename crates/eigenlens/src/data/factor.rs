@@ -142,14 +142,14 @@ impl Factor {
 
     /// Lays a right operand out for [`Right::write`].
     pub fn right<'f>(&'f self, q: ArrayView2<f64>) -> Right<'f> {
-        let b = q.ncols();
-        let mean = match &self.body {
-            Body::OneHot { shares, .. } => {
-                (0..b).map(|j| (0..self.width).map(|c| shares[c] * q[[c, j]]).sum()).collect()
+        let mut lines = q.as_standard_layout().into_owned();
+        if let Body::OneHot { shares, .. } = &self.body {
+            for mut column in lines.columns_mut() {
+                let mean: f64 = shares.iter().zip(&column).map(|(s, q)| s * q).sum();
+                column.mapv_inplace(|q| q - mean);
             }
-            Body::Dense(_) => Vec::new(),
-        };
-        Right { factor: self, q: q.as_standard_layout().into_owned(), mean }
+        }
+        Right { factor: self, width: q.ncols(), lines: lines.into_raw_vec_and_offset().0 }
     }
 
     /// Refuses another number of rows than there are labels.
@@ -173,27 +173,26 @@ impl Factor {
 /// Δ times Q (ℓ × b), row by row.
 pub(crate) struct Right<'f> {
     factor: &'f Factor,
-    q: Array2<f64>,
-    /// What the mean of the classes takes away.
-    mean: Vec<f64>,
+    /// b.
+    width: usize,
+    /// Q row by row; of classes less their mean, so that a row of the product is a line of it.
+    lines: Vec<f64>,
 }
 
 impl Right<'_> {
     /// Row i of `Δ Q`, into `out` (b).
     #[inline(always)]
     pub fn write(&self, i: usize, out: &mut [f64]) {
-        let b = out.len();
         match &self.factor.body {
             Body::OneHot { codes, .. } if codes[i] == UNLABELLED => out.fill(0.0),
             Body::OneHot { codes, .. } => {
-                let line = self.q.row(codes[i] as usize);
-                for j in 0..b {
-                    out[j] = line[j] - self.mean[j];
-                }
+                let at = codes[i] as usize * self.width;
+                out.copy_from_slice(&self.lines[at..at + self.width]);
             }
             Body::Dense(rows) => {
                 out.fill(0.0);
-                for (&v, line) in rows.row(i).iter().zip(self.q.rows()) {
+                let lines = self.lines.chunks_exact(self.width);
+                for (&v, line) in rows.row(i).iter().zip(lines) {
                     out.iter_mut().zip(line).for_each(|(o, q)| *o += v * q);
                 }
             }
