@@ -40,46 +40,76 @@ fn measure<T: Scalar + Element>(size: Size, directory: &Path) -> Result<(), Box<
     let values = matrix.as_slice().ok_or("the data are not in order")?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build()?;
 
+    let pca = Pca::new(k).options(options.clone());
+    let supervised = SupervisedPca::new(k).options(options);
+    let scores = (rows * k * size_of::<T>()) as u64;
+    let mut jobs = [
+        Job::new("PCA", 0, || pca.fit(&data).map(drop)),
+        Job::new("PCA and scores", scores, || pca.fit_transform(&data).map(drop)),
+        Job::new("supervised PCA", 0, || supervised.fit(&data, &target).map(drop)),
+        Job::new("... and scores", scores, || supervised.fit_transform(&data, &target).map(drop)),
+    ];
     let mut read = Vec::new();
-    let (mut pca, mut supervised) = (Vec::new(), Vec::new());
-    let (mut pca_peak, mut supervised_peak) = (0, 0);
     // In turns, so that a noisy neighbour disturbs all alike.
     for _ in 0..RUNS {
         let start = Instant::now();
         let sum: f64 = pool.install(|| values.par_chunks(1 << 16).map(sum).sum());
         read.push(start.elapsed().as_secs_f64());
         assert!(sum.is_finite(), "the data are finite");
-
-        let (seconds, peak) = peak_growth(false, || {
-            let start = Instant::now();
-            Pca::new(k).options(options.clone()).fit_transform(&data)?;
-            Ok::<_, eigenlens::Error>(start.elapsed().as_secs_f64())
-        })?;
-        pca.push(seconds?);
-        pca_peak = peak.max(pca_peak);
-        let (seconds, peak) = peak_growth(false, || {
-            let start = Instant::now();
-            SupervisedPca::new(k).options(options.clone()).fit_transform(&data, &target)?;
-            Ok::<_, eigenlens::Error>(start.elapsed().as_secs_f64())
-        })?;
-        supervised.push(seconds?);
-        supervised_peak = peak.max(supervised_peak);
+        for job in &mut jobs {
+            job.run()?;
+        }
     }
-    let scores = (rows * k * size_of::<T>()) as u64;
     println!("{rows} × {columns}, {} bytes an entry, {CLASSES} classes, k = {k}", size_of::<T>());
-    println!("what                 seconds  passes   GB/s   peak beyond data and scores");
-    let line = |what: &str, seconds: &mut Vec<f64>, passes: f64, peak: Option<u64>| {
-        seconds.sort_by(f64::total_cmp);
-        let median = seconds[seconds.len() / 2];
-        let peak = peak
-            .map_or(String::new(), |p| format!("{:.1} MB", p.saturating_sub(scores) as f64 / 1e6));
-        let speed = passes * bytes / median / 1e9;
-        println!("{what:<20} {median:7.3}  {passes:6}  {speed:5.1}   {peak}");
-    };
-    line("one plain read", &mut read, 1.0, None);
-    line("PCA", &mut pca, 2.0, Some(pca_peak));
-    line("supervised PCA", &mut supervised, 2.0, Some(supervised_peak));
+    println!("what             seconds  passes   GB/s  of reading   peak beyond data and scores");
+    let read = median(&mut read);
+    println!("one plain read   {read:7.3}  {:6}  {:5.1}", 1, bytes / read / 1e9);
+    for job in &mut jobs {
+        let seconds = median(&mut job.seconds);
+        let (speed, share) = (2.0 * bytes / seconds / 1e9, 200.0 * read / seconds);
+        let peak = job.peak.saturating_sub(job.scores) as f64 / 1e6;
+        println!(
+            "{:<16} {seconds:7.3}  {:6}  {speed:5.1}  {share:8.0} %   {peak:.1} MB",
+            job.what, 2
+        );
+    }
     Ok(())
+}
+
+/// Something to be timed.
+struct Job<'j> {
+    what: &'static str,
+    /// Bytes of the scores it returns.
+    scores: u64,
+    work: Box<dyn Fn() -> eigenlens::Result<()> + 'j>,
+    seconds: Vec<f64>,
+    peak: u64,
+}
+
+impl<'j> Job<'j> {
+    fn new(
+        what: &'static str,
+        scores: u64,
+        work: impl Fn() -> eigenlens::Result<()> + 'j,
+    ) -> Job<'j> {
+        Job { what, scores, work: Box::new(work), seconds: Vec::new(), peak: 0 }
+    }
+
+    fn run(&mut self) -> Result<(), Box<dyn Error>> {
+        let (seconds, peak) = peak_growth(false, || {
+            let start = Instant::now();
+            (self.work)()?;
+            Ok::<_, eigenlens::Error>(start.elapsed().as_secs_f64())
+        })?;
+        self.seconds.push(seconds?);
+        self.peak = peak.max(self.peak);
+        Ok(())
+    }
+}
+
+fn median(seconds: &mut [f64]) -> f64 {
+    seconds.sort_by(f64::total_cmp);
+    seconds[seconds.len() / 2]
 }
 
 /// A sum that does not wait for itself: eight of them side by side.

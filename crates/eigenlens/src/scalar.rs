@@ -1,6 +1,6 @@
 //! The two element types of data: `f32` and `f64`.
 
-use crate::linalg::simd::Tile;
+use crate::linalg::simd::{Row, Tile};
 
 mod sealed {
     pub trait Sealed {}
@@ -14,6 +14,7 @@ mod sealed {
 pub trait Scalar:
     sealed::Sealed
     + Tile
+    + Row
     + Copy
     + Send
     + Sync

@@ -180,14 +180,18 @@ pub(crate) struct Right<'f> {
 }
 
 impl Right<'_> {
+    /// Line `c` of Q (b), of classes less their mean.
+    pub fn line(&self, c: usize) -> &[f64] {
+        &self.lines[c * self.width..(c + 1) * self.width]
+    }
+
     /// Row i of `Δ Q`, into `out` (b).
     #[inline(always)]
     pub fn write(&self, i: usize, out: &mut [f64]) {
         match &self.factor.body {
             Body::OneHot { codes, .. } if codes[i] == UNLABELLED => out.fill(0.0),
             Body::OneHot { codes, .. } => {
-                let at = codes[i] as usize * self.width;
-                out.copy_from_slice(&self.lines[at..at + self.width]);
+                out.copy_from_slice(self.line(codes[i] as usize));
             }
             Body::Dense(rows) => {
                 out.fill(0.0);

@@ -1,14 +1,15 @@
 //! Passes over standardised data: scores, products with the Gram matrix of the features, the Gram
 //! matrix of the samples. Rows are standardised on their way into a cache-sized panel of f64.
 
-use super::factor::Factor;
+use super::mixing::{LabelPass, Mixing};
 use super::prepared::{BLOCK, Block, Prepared, Slab, Workspace, slab_rows, unit_rows};
+use super::tails::Tails;
 use super::{Source, Standardization, sparse};
 use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::gemm::{rows_of, slice_mut};
 use crate::linalg::scatter::{Squares, packed_len};
-use crate::linalg::simd::{Ahead, How, Left, Tile, inner_products, vectorized};
+use crate::linalg::simd::{self, Ahead, How, Left, Tile, fetch_lines, inner_products, vectorized};
 use crate::linalg::spares::Lent;
 use crate::linalg::transpose::transpose_into;
 use crate::scalar::Scalar;
@@ -108,138 +109,6 @@ pub(crate) struct Pass<'p, 'o, T: Scalar> {
     pub tails: Option<&'p mut Tails>,
 }
 
-/// What a pass does with labels besides: of `Z = Xs V` it makes `Δᵀ W Z`, and it puts `α Z + β Δ Q` in
-/// the place of Z before the product with `Xsᵀ W` is made.
-pub(crate) struct LabelPass<'p> {
-    pub factor: &'p Factor,
-    pub alpha: f64,
-    pub beta: f64,
-    /// Q (ℓ × b).
-    pub right: ArrayView2<'p, f64>,
-    /// `Δᵀ W Xs V` (ℓ × b), made by the pass.
-    pub cross: Array2<f64>,
-}
-
-/// A [`LabelPass`] laid out for rows of `b` padded scores.
-pub(super) struct Mixing<'p> {
-    factor: &'p Factor,
-    alpha: f64,
-    beta: f64,
-    right: super::factor::Right<'p>,
-    pub(super) sums: Vec<f64>,
-    b: usize,
-}
-
-impl<'p> Mixing<'p> {
-    fn new(of: &LabelPass<'p>, b: usize) -> Mixing<'p> {
-        let mut right = Array2::zeros((of.right.nrows(), b));
-        right.slice_mut(s![.., ..of.right.ncols()]).assign(&of.right);
-        Mixing {
-            factor: of.factor,
-            alpha: of.alpha,
-            beta: of.beta,
-            right: of.factor.right(right.view()),
-            sums: vec![0.0; of.factor.width() * b],
-            b,
-        }
-    }
-
-    /// Sums of a part of the rows.
-    pub(super) fn zeros(&self) -> Vec<f64> {
-        vec![0.0; self.sums.len()]
-    }
-
-    /// Takes labels into the scores of a few rows.
-    fn rows<T: Scalar>(
-        &self,
-        slab: &Slab<T>,
-        at: usize,
-        z: &mut [f64],
-        rows: usize,
-        sums: &mut [f64],
-    ) {
-        let mut y = vec![0.0; self.b];
-        vectorized(
-            #[inline(always)]
-            || {
-                for (i, z) in z.chunks_exact_mut(self.b).take(rows).enumerate() {
-                    let w = slab.count(at + i);
-                    self.row(slab.first + at + i, w, z, &mut y, sums);
-                }
-            },
-        );
-    }
-
-    /// Takes in the score row `z` of sample `i`, already times its weight `w`, and mixes it.
-    #[inline(always)]
-    pub(super) fn row(&self, i: usize, w: f64, z: &mut [f64], y: &mut [f64], sums: &mut [f64]) {
-        self.factor.add_outer(i, z, sums);
-        self.right.write(i, y);
-        for (z, y) in z.iter_mut().zip(y) {
-            *z = self.alpha * *z + self.beta * w * *y;
-        }
-    }
-
-    pub(super) fn merge(&mut self, part: &[f64]) {
-        self.sums.iter_mut().zip(part).for_each(|(s, p)| *s += p);
-    }
-
-    fn finish(mut self, into: &mut LabelPass) {
-        self.factor.finish(&mut self.sums);
-        let columns = into.right.ncols();
-        into.cross = Array2::from_shape_fn((self.factor.width(), columns), |(c, j)| {
-            self.sums[c * self.b + j]
-        });
-    }
-}
-
-/// How the scores of each component are spread: what their normality is judged by.
-#[derive(Clone, Debug)]
-pub(crate) struct Tails {
-    pub squares: Vec<f64>,
-    pub fourth_powers: Vec<f64>,
-    /// Largest weighted square, and the row it came from.
-    pub largest: Vec<f64>,
-    pub row: Vec<u64>,
-}
-
-impl Tails {
-    pub fn new(k: usize) -> Tails {
-        Tails {
-            squares: vec![0.0; k],
-            fourth_powers: vec![0.0; k],
-            largest: vec![0.0; k],
-            row: vec![0; k],
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn add_row(&mut self, z: &[f64], w: f64, row: usize) {
-        let k = self.squares.len();
-        let (z, squares, fourth) = (&z[..k], &mut self.squares[..k], &mut self.fourth_powers[..k]);
-        let (largest, at) = (&mut self.largest[..k], &mut self.row[..k]);
-        for j in 0..k {
-            let square = w * z[j] * z[j];
-            squares[j] += square;
-            fourth[j] += square * z[j] * z[j];
-            let larger = square > largest[j];
-            largest[j] = if larger { square } else { largest[j] };
-            at[j] = if larger { row as u64 } else { at[j] };
-        }
-    }
-
-    pub(super) fn merge(&mut self, later: &Tails) {
-        for j in 0..self.squares.len() {
-            self.squares[j] += later.squares[j];
-            self.fourth_powers[j] += later.fourth_powers[j];
-            if later.largest[j] > self.largest[j] {
-                self.largest[j] = later.largest[j];
-                self.row[j] = later.row[j];
-            }
-        }
-    }
-}
-
 impl<T: Scalar> Standardized<'_, T> {
     fn n_features(&self) -> usize {
         self.prepared.data.n_features()
@@ -277,19 +146,24 @@ impl<T: Scalar> Standardized<'_, T> {
         };
         let gram_from = wanted.gram.as_ref().map(|(from, _)| *from);
         let columns = gram_from.map_or(0, |from| padded - from);
-        // The product is summed transposed (columns × d) where units of rows have one each.
+        let mut mixing = labels.as_ref().map(|l| Mixing::new(l, padded));
         let sparse = self.prepared.is_sparse();
-        let small = !sparse && d * columns * 8 <= SMALL_PRODUCT;
+        let few = |lines: usize| !sparse && d * lines * 8 <= SMALL_PRODUCT;
+        let by_class = mixing.as_ref().and_then(Mixing::classes).filter(|(_, count)| few(*count));
+        let small = by_class.is_some() || few(columns);
         let by_features = !sparse && !small;
-        let shape = match gram_from {
-            Some(from) if by_features => (d, b - from),
+        // The product is summed transposed (lines × d) where units of rows have one each.
+        let shape = match (gram_from, by_class) {
+            (Some(from), _) if by_features => (d, b - from),
+            (Some(_), Some((_, count))) => (count, d.next_multiple_of(f64::PAD)),
             // Whole tiles of the product, not whole vectors of the scores.
-            Some(from) if small => ((b - from).next_multiple_of(4), d),
+            (Some(from), None) if small => {
+                ((b - from).next_multiple_of(4), d.next_multiple_of(f64::PAD))
+            }
             _ => (d, columns),
         };
         let mut total = Array2::<f64>::zeros(if columns > 0 { shape } else { (0, 0) });
         let right = &Right::new(right);
-        let mut mixing = labels.as_ref().map(|l| Mixing::new(l, padded));
         let rows = if sparse {
             let gram = gram_from.map(|from| (from, &mut total));
             sparse::pass(self, right.v, &mut wanted, gram, mixing.as_mut())?
@@ -305,29 +179,36 @@ impl<T: Scalar> Standardized<'_, T> {
                 }
                 let (tails, mixing) = (tails.as_deref_mut(), mixing.as_mut());
                 if small {
-                    self.slab_by_units(&slab, right, room, gram, tails, mixing)?;
+                    self.slab_by_units(&slab, right, room, gram, tails, mixing, by_class)?;
                 } else {
                     self.slab_by_features(&slab, right, room, gram, tails, mixing)?;
                 }
                 scores.as_mut().map_or(Ok(()), |s| s.hand_on())
             })?
         };
+        if let Some((from, gram)) = wanted.gram {
+            let lines = total.slice(s![.., ..d.min(total.ncols())]);
+            let whole = match &mixing {
+                Some(mixing) if by_class.is_some() => mixing.of_classes(lines),
+                _ if small => lines.t().as_standard_layout().into_owned(),
+                _ => total,
+            };
+            let first = if by_class.is_some() { from } else { 0 };
+            *gram = if first == 0 && whole.ncols() + from == b {
+                whole
+            } else {
+                whole.slice(s![.., first..first + b - from]).to_owned()
+            };
+        }
         if let (Some(mixing), Some(labels)) = (mixing, labels) {
             mixing.factor.check_rows(rows)?;
             mixing.finish(labels);
-        }
-        if let Some((from, gram)) = wanted.gram {
-            let total = if small { total.t().as_standard_layout().into_owned() } else { total };
-            *gram = if total.ncols() + from == b {
-                total
-            } else {
-                total.slice(s![.., ..b - from]).to_owned()
-            };
         }
         Ok(rows)
     }
 
     /// Units of rows in parallel, their products added in order.
+    #[expect(clippy::too_many_arguments)]
     fn slab_by_units(
         &self,
         slab: &Slab<T>,
@@ -336,15 +217,16 @@ impl<T: Scalar> Standardized<'_, T> {
         gram: Option<(usize, &mut Array2<f64>)>,
         mut tails: Option<&mut Tails>,
         mixing: Option<&mut Mixing>,
+        by_class: Option<(&[u32], usize)>,
     ) -> Result<()> {
         let (d, b) = v.v.dim();
+        let width = d.next_multiple_of(f64::PAD);
         let unit = unit_rows(d);
         let starts: Vec<usize> = (0..slab.rows).step_by(unit).collect();
         let (factors, pieces) = score_pieces(room, unit, starts.len());
         let gram_from = gram.as_ref().map(|(from, _)| *from);
         let columns = gram.as_ref().map_or(0, |(_, total)| total.nrows());
-        // Whole vectors of scores; those past the last component are left out when merging.
-        let k = tails.as_ref().map_or(0, |t| t.squares.len().next_multiple_of(f64::PAD).min(b));
+        let no_tails = Tails::padded(tails.as_deref());
         let mix = mixing.as_deref();
         let parts: Vec<Result<UnitSums<'_>>> = starts
             .par_iter()
@@ -352,17 +234,18 @@ impl<T: Scalar> Standardized<'_, T> {
             .map_init(
                 || self.prepared.work.lend(),
                 |work, (&start, mut out)| {
-                    let mut product = self.prepared.zeros(d * columns);
-                    let mut tails = Tails::new(k);
+                    let mut product = self.prepared.zeros(width * columns);
+                    let mut tails = no_tails.clone();
                     let mut sums = mix.map_or_else(Vec::new, Mixing::zeros);
                     let end = (start + unit).min(slab.rows);
                     let height = panel_rows(d);
                     for at in (start..end).step_by(height) {
                         let rows = height.min(end - at);
                         let out = out.as_mut().map(|out| &mut out[(at - start) * factors.len()..]);
+                        let multiplied = if by_class.is_some() { 0 } else { columns };
                         let ahead = Ahead::new(
                             slab.upcoming(at + rows, height, end),
-                            steps(d, b, columns, rows),
+                            steps(d, b, multiplied, rows),
                         );
                         work.panel.resize(height * panel_stride(d));
                         work.z.resize(height * b);
@@ -371,14 +254,27 @@ impl<T: Scalar> Standardized<'_, T> {
                         standardize(&block, self.by, 0, panel, panel_stride(d));
                         v.multiply(panel, panel_stride(d), rows, 0, d, z, &ahead);
                         self.take_scores(slab, (at, rows), z, b, &factors, out, &mut tails)?;
-                        if let Some(mix) = mix {
-                            mix.rows(slab, at, z, rows, &mut sums);
+                        match (mix, by_class) {
+                            (Some(mix), None) => mix.rows(slab, at, z, rows, &mut sums),
+                            (Some(mix), Some(_)) => mix.add(slab, at, &z[..rows * b], &mut sums),
+                            (None, _) => {}
                         }
-                        if let Some(from) = gram_from {
+                        if let (Some((codes, _)), Some(_)) = (by_class, gram_from) {
+                            let codes = &codes[slab.first + at..];
+                            add_by_class(
+                                panel,
+                                panel_stride(d),
+                                &block,
+                                codes,
+                                &mut product,
+                                width,
+                            );
+                        } else if let Some(from) = gram_from {
                             // (Xsᵀ Z)ᵀ: features across the vectors, columns of Z broadcast.
                             let left = Left::new(&z[from..], columns, rows, 1, b);
                             let how = How { padded: true, ahead: Some(&ahead), ..How::default() };
-                            f64::product(left, panel, panel_stride(d), d, &mut product, d, how);
+                            let stride = panel_stride(d);
+                            f64::product(left, panel, stride, width, &mut product, width, how);
                         }
                     }
                     Ok(UnitSums { product, tails, labels: sums })
@@ -426,18 +322,13 @@ impl<T: Scalar> Standardized<'_, T> {
         if let Some(out) = out {
             write_scores(z, b, factors, out, rows);
         }
-        vectorized(
-            #[inline(always)]
-            || {
-                for (i, z) in z.chunks_exact_mut(b).take(rows).enumerate() {
-                    let w = slab.count(at + i);
-                    tails.add_row(z, w, slab.first + at + i);
-                    if w != 1.0 {
-                        z.iter_mut().for_each(|z| *z *= w);
-                    }
-                }
-            },
-        );
+        tails.add_rows(&z[..rows * b], b, slab.first + at, |i| slab.count(at + i));
+        for (i, z) in z.chunks_exact_mut(b).take(rows).enumerate() {
+            let w = slab.count(at + i);
+            if w != 1.0 {
+                z.iter_mut().for_each(|z| *z *= w);
+            }
+        }
         Ok(())
     }
 
@@ -460,7 +351,7 @@ impl<T: Scalar> Standardized<'_, T> {
             None => (b, None),
         };
         let columns = b - from;
-        let k = tails.as_ref().map_or(0, |t| t.squares.len());
+        let no_tails = Tails::padded(tails.as_deref());
         let mut z = vec![0.0; slab.rows * columns];
         let mix = mixing.as_deref();
         let parts: Vec<Result<(Tails, Vec<f64>)>> = z
@@ -471,7 +362,7 @@ impl<T: Scalar> Standardized<'_, T> {
                 || self.prepared.work.lend(),
                 |work, ((z, &at), out)| {
                     let rows = height.min(slab.rows - at);
-                    let mut tails = Tails::new(k);
+                    let mut tails = no_tails.clone();
                     let ahead = Ahead::new::<T>(&[], 1);
                     let stride = panel_stride(FEATURES);
                     work.panel.resize(height * stride);
@@ -496,7 +387,7 @@ impl<T: Scalar> Standardized<'_, T> {
                 },
             )
             .collect();
-        let mut merged = Tails::new(k);
+        let mut merged = no_tails.clone();
         let mut mixing = mixing;
         for part in parts {
             let (tails, sums) = part?;
@@ -611,6 +502,9 @@ impl<T: Scalar> Standardized<'_, T> {
                     line.fill(0.0);
                     continue;
                 }
+                // Rows lie far apart: the CPU does not guess where the next one begins.
+                let later = part.row((from + i + 4).min(n - 1));
+                fetch_lines(later.to_slice().unwrap_or_default());
                 let root = self.prepared.counts().map_or(1.0, |c| c[from + i].sqrt());
                 for (o, &value) in line.iter_mut().zip(part.row(from + i)) {
                     *o = value.to_f64();
@@ -697,6 +591,28 @@ fn add_to(total: &mut [f64], part: &[f64], begun: bool) {
     } else {
         total.copy_from_slice(part);
     }
+}
+
+/// Adds each row of a panel, times its weight, to the line of its class; rows without one to none.
+fn add_by_class<T: Scalar>(
+    panel: &[f64],
+    stride: usize,
+    block: &Block<T>,
+    codes: &[u32],
+    sums: &mut [f64],
+    width: usize,
+) {
+    vectorized(
+        #[inline(always)]
+        move || {
+            for (i, row) in panel.chunks(stride).take(block.rows).enumerate() {
+                let (w, at) = (block.count(i), codes[i] as usize * width);
+                if let Some(sums) = sums.get_mut(at..at + width) {
+                    sums.iter_mut().zip(row).for_each(|(s, x)| *s += w * x);
+                }
+            }
+        },
+    );
 }
 
 /// Rows of [`BLOCK`] numbers, one for each of a panel's columns, as the rows of the panel.
@@ -811,21 +727,10 @@ fn standardize<T: Scalar>(
     let width = block.n_features;
     let range = first..first + width;
     let (mean, low, weight) = (&by.mean[range.clone()], &by.low[range.clone()], &by.weight[range]);
-    vectorized(
-        #[inline(always)]
-        move || {
-            for (i, out) in panel.chunks_mut(stride).take(block.rows).enumerate() {
-                block.fetch(i + 2);
-                // What a wider range left behind meets zeros, but not as numbers for sure.
-                let (out, beyond) = out.split_at_mut(width);
-                beyond.iter_mut().take(f64::PAD - 1).for_each(|b| *b = 0.0);
-                let x = &block.row(i)[..width];
-                for f in 0..width {
-                    out[f] = ((x[f].to_f64() - mean[f]) - low[f]) * weight[f];
-                }
-            }
-        },
-    );
+    for (i, out) in panel.chunks_mut(stride).take(block.rows).enumerate() {
+        block.fetch(i + 2);
+        simd::standardize(block.row(i), mean, low, weight, out);
+    }
 }
 
 /// One slice of the scores' room for each piece of rows.

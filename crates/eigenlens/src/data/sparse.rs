@@ -4,8 +4,10 @@
 use super::columns::Columns;
 use super::cross::finish_rows;
 use super::factor::Factor;
-use super::passes::{Mixing, Pass, Standardized, Tails};
+use super::mixing::Mixing;
+use super::passes::{Pass, Standardized};
 use super::prepared::Prepared;
+use super::tails::Tails;
 use super::{Csr, Source, Standardization};
 use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
@@ -16,9 +18,27 @@ use crate::linalg::spares::Lent;
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Pieces of rows, each with an accumulator of its own: fixed, so that sums associate alike.
 const PIECES: usize = 8;
+
+/// Columns of a thin operand that lie together: those of a line of the cache. A group of all features
+/// comes after the other, so that a second-level cache holds most of what many rows need of one.
+const GROUP: usize = 8;
+
+/// Where entry (f, j) of a thin operand of `d` features lies.
+fn place(d: usize, f: usize, j: usize) -> usize {
+    (j / GROUP * d + f) * GROUP + j % GROUP
+}
+
+/// Rows that meet one group after the other: enough of them to meet each feature several times; few
+/// where there is one group, so that their entries stay near.
+fn rows_together<T: Scalar>(x: &Csr<T>, b: usize) -> usize {
+    const VISITS: usize = 8;
+    let entries = x.n_stored().div_ceil(x.n_rows().max(1)).max(1);
+    if b <= GROUP { 8 } else { (VISITS * x.n_columns() / entries).clamp(64, 4096) }
+}
 
 /// Entries of a row between the asking for a line and its use.
 const AHEAD: usize = 16;
@@ -84,24 +104,24 @@ pub(super) fn pass<T: Scalar>(
     // Xs V = X (D V) − 1 (mᵀ D V), with D the columns' weights.
     let mut right = Aligned::zeros(d * b);
     let mut offset = vec![0.0; b];
-    for (f, (row, v)) in right.chunks_exact_mut(b).zip(v.rows()).enumerate() {
+    for (f, v) in v.rows().into_iter().enumerate() {
         let (w, m) = (weight[f], data.by.mean[f]);
-        for ((r, o), v) in row.iter_mut().zip(&mut offset).zip(v) {
-            *o += (m * w) * v;
-            *r = w * v;
+        for (j, v) in v.iter().enumerate() {
+            offset[j] += (m * w) * v;
+            right[place(d, f, j)] = w * v;
         }
     }
-    let right = &right[..];
+    let (right, offset) = (right.as_chunks::<GROUP>().0, offset.as_chunks::<GROUP>().0);
     let scores = &mut wanted.scores;
     let factors = scores.as_ref().map_or_else(Vec::new, |s| s.factors.clone());
     let k = factors.len();
     let mut none: [T; 0] = [];
-    let room: &mut [T] = match scores {
+    let room = match scores {
         Some(s) => s.make_room(n),
         None => &mut none,
     };
     let from = gram.as_ref().map_or(b, |(from, _)| *from);
-    let n_tails = wanted.tails.as_ref().map_or(0, |t| t.squares.len());
+    let no_tails = Tails::padded(wanted.tails.as_deref());
     let piece = n.div_ceil(PIECES).max(1);
     let mut rooms: Vec<&mut [T]> = if k > 0 {
         room.chunks_mut(piece * k).collect()
@@ -109,42 +129,43 @@ pub(super) fn pass<T: Scalar>(
         std::iter::repeat_with(Default::default).take(n.div_ceil(piece)).collect()
     };
     let mix = mixing.as_deref();
+    let height = rows_together(x, b);
     let parts: Vec<Part<'_>> = rooms
         .par_iter_mut()
         .enumerate()
         .map(|(index, room)| {
             let mut product = data.prepared.zeros(d * (b - from));
             let mut sums = vec![0.0; b - from];
-            let mut tails = Tails::new(n_tails);
-            let mut z = vec![0.0; b];
+            let mut tails = no_tails.clone();
+            let mut all = vec![0.0; height * b];
             let mut y = vec![0.0; b];
             let mut labels = mix.map_or_else(Vec::new, Mixing::zeros);
             let mut sound = true;
-            for i in index * piece..((index + 1) * piece).min(n) {
-                let (columns, values) = x.row(i);
-                vectorized(
-                    #[inline(always)]
-                    || row_product(columns, values, prescale, right, &offset, &mut z),
-                );
-                sound &= z.iter().all(|z| z.is_finite());
-                for (j, &factor) in factors.iter().enumerate() {
-                    // Plus 0: a silenced score is 0, never −0.
-                    room[(i - index * piece) * k + j] = T::from_f64(z[j] * factor + 0.0);
+            let (start, end) = (index * piece, ((index + 1) * piece).min(n));
+            for first in (start..end).step_by(height) {
+                let rows = first..(first + height).min(end);
+                let z = &mut all[..rows.len() * b];
+                for (g, (right, offset)) in right.chunks_exact(d).zip(offset).enumerate() {
+                    for (i, z) in rows.clone().zip(z.chunks_exact_mut(b)) {
+                        z.as_chunks_mut::<GROUP>().0[g] =
+                            row_product(x.row(i), prescale, right, offset);
+                    }
                 }
-                let w = data.prepared.counts().map_or(1.0, |c| c[i]);
-                tails.add_row(&z, w, i);
-                z.iter_mut().for_each(|z| *z *= w);
-                if let Some(mix) = mix {
-                    mix.row(i, w, &mut z, &mut y, &mut labels);
+                for (i, z) in rows.clone().zip(z.chunks_exact_mut(b)) {
+                    sound &= z.iter().all(|z| z.is_finite());
+                    for (j, &factor) in factors.iter().enumerate() {
+                        // Plus 0: a silenced score is 0, never −0.
+                        room[(i - start) * k + j] = T::from_f64(z[j] * factor + 0.0);
+                    }
+                    let w = data.prepared.counts().map_or(1.0, |c| c[i]);
+                    tails.add_rows(z, b, i, |_| w);
+                    z.iter_mut().for_each(|z| *z *= w);
+                    if let Some(mix) = mix {
+                        mix.row(i, w, z, &mut y, &mut labels);
+                    }
+                    sums.iter_mut().zip(&z[from..]).for_each(|(s, z)| *s += z);
                 }
-                let z = &mut z[from..];
-                for (s, z) in sums.iter_mut().zip(&*z) {
-                    *s += z;
-                }
-                vectorized(
-                    #[inline(always)]
-                    || row_update(columns, values, prescale, z, &mut product),
-                );
+                update(x, rows, prescale, z, b, from, &mut product);
             }
             Part { product, sums, tails, labels, sound }
         })
@@ -206,7 +227,7 @@ pub(super) fn label_product<T: Scalar>(
                     if class < width {
                         sums[class] += w;
                         for (&f, v) in columns.iter().zip(values) {
-                            product[f as usize * padded + class] += w * scaled(*v, f, prescale);
+                            product[place(d, f as usize, class)] += w * scaled(*v, f, prescale);
                         }
                     }
                     continue;
@@ -214,7 +235,7 @@ pub(super) fn label_product<T: Scalar>(
                 factor.write_row(i, &mut label);
                 label.iter_mut().for_each(|l| *l *= w);
                 sums.iter_mut().zip(&label).for_each(|(s, l)| *s += l);
-                row_update(columns, values, prescale, &label, &mut product);
+                update(x, i..i + 1, prescale, &label, padded, 0, &mut product);
             }
             (product, sums)
         })
@@ -234,21 +255,24 @@ pub(super) fn transposed_product<T: Scalar>(
 ) -> Result<()> {
     let x = matrix(data.prepared)?;
     let (n, d, b) = (x.n_rows(), x.n_columns(), y.ncols());
-    let (y, stride) = rows_of(&y);
+    let y = y.as_standard_layout();
+    let y = rows_of(&y.view()).0;
     let prescale = data.prepared.prescale();
+    let height = rows_together(x, b);
     let piece = n.div_ceil(PIECES).max(1);
     let parts: Vec<_> = (0..n.div_ceil(piece))
         .into_par_iter()
         .map(|index| {
             let mut product = data.prepared.zeros(d * b);
             let mut sums = vec![0.0; b];
-            for i in index * piece..((index + 1) * piece).min(n) {
-                let z = &y[i * stride..i * stride + b];
-                for (s, z) in sums.iter_mut().zip(z) {
-                    *s += z;
+            let (start, end) = (index * piece, ((index + 1) * piece).min(n));
+            for first in (start..end).step_by(height) {
+                let rows = first..(first + height).min(end);
+                let z = &y[first * b..rows.end * b];
+                for z in z.chunks_exact(b) {
+                    sums.iter_mut().zip(z).for_each(|(s, z)| *s += z);
                 }
-                let (columns, values) = x.row(i);
-                row_update(columns, values, prescale, z, &mut product);
+                update(x, rows, prescale, z, b, 0, &mut product);
             }
             (product, sums)
         })
@@ -303,7 +327,7 @@ fn finish_transposed(
     parts: Vec<(Lent<'_, Aligned<f64>>, Vec<f64>)>,
     total: &mut Array2<f64>,
 ) {
-    let b = total.ncols();
+    let (d, b) = total.dim();
     let mut sums = vec![0.0; b];
     for (_, part) in &parts {
         for (s, p) in sums.iter_mut().zip(part) {
@@ -312,10 +336,14 @@ fn finish_transposed(
     }
     const FEATURES: usize = 1024;
     slice_mut(total).par_chunks_mut(FEATURES * b).enumerate().for_each(|(range, total)| {
-        let from = range * FEATURES * b;
         for (index, (part, _)) in parts.iter().enumerate() {
-            for (t, p) in total.iter_mut().zip(&part[from..]) {
-                *t = if index > 0 { *t + p } else { *p };
+            for (i, row) in total.chunks_exact_mut(b).enumerate() {
+                let f = range * FEATURES + i;
+                for (g, row) in row.chunks_mut(GROUP).enumerate() {
+                    for (t, p) in row.iter_mut().zip(&part[place(d, f, g * GROUP)..]) {
+                        *t = if index > 0 { *t + p } else { *p };
+                    }
+                }
             }
         }
         for (i, row) in total.chunks_exact_mut(b).enumerate() {
@@ -327,70 +355,83 @@ fn finish_transposed(
     });
 }
 
-/// `z = Σ value · right[column] − offset`, eight columns of z at a time in registers.
-#[inline(always)]
+/// Eight columns of z, `Σ value · right[column] − offset`, in registers.
 fn row_product<T: Scalar>(
-    columns: &[u32],
-    values: &[T],
+    (columns, values): (&[u32], &[T]),
     prescale: Option<&[T]>,
-    right: &[f64],
-    offset: &[f64],
-    z: &mut [f64],
+    right: &[[f64; GROUP]],
+    offset: &[f64; GROUP],
+) -> [f64; GROUP] {
+    vectorized(
+        #[inline(always)]
+        || {
+            // Two sums: one would wait for itself.
+            let (mut even, mut odd) = ([0.0; GROUP], [0.0; GROUP]);
+            let (pairs, last) = columns.as_chunks::<2>();
+            let (value_pairs, last_value) = values.as_chunks::<2>();
+            for (at, (&[f0, f1], &[v0, v1])) in pairs.iter().zip(value_pairs).enumerate() {
+                if let Some(soon) = pairs.get(at + AHEAD / 2) {
+                    soon.iter().for_each(|&f| fetch_line(&right[f as usize]));
+                }
+                let (r0, r1) = (&right[f0 as usize], &right[f1 as usize]);
+                let (v0, v1) = (scaled(v0, f0, prescale), scaled(v1, f1, prescale));
+                for j in 0..GROUP {
+                    even[j] += v0 * r0[j];
+                    odd[j] += v1 * r1[j];
+                }
+            }
+            for (&f, v) in last.iter().zip(last_value) {
+                let (r, v) = (&right[f as usize], scaled(*v, f, prescale));
+                for j in 0..GROUP {
+                    even[j] += v * r[j];
+                }
+            }
+            std::array::from_fn(|j| (even[j] + odd[j]) - offset[j])
+        },
+    )
+}
+
+/// `product += Xᵀ Z` for some rows, with Z row by row (· × b), of its columns from `from` on.
+fn update<T: Scalar>(
+    x: &Csr<T>,
+    rows: Range<usize>,
+    prescale: Option<&[T]>,
+    z: &[f64],
+    b: usize,
+    from: usize,
+    product: &mut [f64],
 ) {
-    let groups = z.len() / 8;
-    let right = right.as_chunks::<8>().0;
-    for g in 0..groups {
-        // Two sums: one would wait for itself.
-        let (mut even, mut odd) = ([0.0; 8], [0.0; 8]);
-        let (pairs, last) = columns.as_chunks::<2>();
-        let (value_pairs, last_value) = values.as_chunks::<2>();
-        for (at, (&[f0, f1], &[v0, v1])) in pairs.iter().zip(value_pairs).enumerate() {
-            if let Some(soon) = pairs.get(at + AHEAD / 2) {
-                soon.iter().for_each(|&f| fetch_line(&right[f as usize * groups + g]));
-            }
-            let (r0, r1) = (&right[f0 as usize * groups + g], &right[f1 as usize * groups + g]);
-            let (v0, v1) = (scaled(v0, f0, prescale), scaled(v1, f1, prescale));
-            for j in 0..8 {
-                even[j] += v0 * r0[j];
-                odd[j] += v1 * r1[j];
-            }
-        }
-        for (&f, v) in last.iter().zip(last_value) {
-            let (r, v) = (&right[f as usize * groups + g], scaled(*v, f, prescale));
-            for j in 0..8 {
-                even[j] += v * r[j];
-            }
-        }
-        for j in 0..8 {
-            z[8 * g + j] = (even[j] + odd[j]) - offset[8 * g + j];
+    let groups = product.as_chunks_mut::<GROUP>().0.chunks_exact_mut(x.n_columns());
+    for (g, product) in groups.enumerate() {
+        for (i, z) in rows.clone().zip(z.chunks_exact(b)) {
+            row_update(x.row(i), prescale, &z.as_chunks::<GROUP>().0[from / GROUP + g], product);
         }
     }
 }
 
-/// `product[column] += value · z`.
-#[inline(always)]
+/// `product[column] += value · z`, eight columns of z.
 fn row_update<T: Scalar>(
-    columns: &[u32],
-    values: &[T],
+    (columns, values): (&[u32], &[T]),
     prescale: Option<&[T]>,
-    z: &[f64],
-    product: &mut [f64],
+    z: &[f64; GROUP],
+    product: &mut [[f64; GROUP]],
 ) {
-    let groups = z.len() / 8;
-    let product = product.as_chunks_mut::<8>().0;
-    for (g, z) in z.as_chunks::<8>().0.iter().enumerate() {
-        // A copy: the compiler cannot know that z is no part of the product.
-        let z = *z;
-        for (at, (&f, v)) in columns.iter().zip(values).enumerate() {
-            if let Some(&soon) = columns.get(at + AHEAD) {
-                fetch_line(&product[soon as usize * groups + g]);
+    // A copy: the compiler cannot know that z is no part of the product.
+    let z = *z;
+    vectorized(
+        #[inline(always)]
+        move || {
+            for (at, (&f, v)) in columns.iter().zip(values).enumerate() {
+                if let Some(&soon) = columns.get(at + AHEAD) {
+                    fetch_line(&product[soon as usize]);
+                }
+                let (p, v) = (&mut product[f as usize], scaled(*v, f, prescale));
+                for j in 0..GROUP {
+                    p[j] += v * z[j];
+                }
             }
-            let (p, v) = (&mut product[f as usize * groups + g], scaled(*v, f, prescale));
-            for j in 0..8 {
-                p[j] += v * z[j];
-            }
-        }
-    }
+        },
+    );
 }
 
 /// A stored entry times its column's power of two: before anything is summed, where its square or
@@ -416,11 +457,7 @@ fn matrix<'p, T: Scalar>(prepared: &'p Prepared<'_, T>) -> Result<&'p Csr<T>> {
 
 /// Runs `work` on fixed pieces of the rows, each with a zeroed vector of length d, and adds those
 /// in order.
-fn over_pieces(
-    n: usize,
-    d: usize,
-    work: impl Fn(std::ops::Range<usize>, &mut Vec<f64>) + Sync,
-) -> Vec<f64> {
+fn over_pieces(n: usize, d: usize, work: impl Fn(Range<usize>, &mut Vec<f64>) + Sync) -> Vec<f64> {
     let piece = n.div_ceil(PIECES).max(1);
     let parts: Vec<Vec<f64>> = (0..n.div_ceil(piece))
         .into_par_iter()

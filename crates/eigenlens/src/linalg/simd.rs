@@ -5,9 +5,11 @@
 //! This file is the reviewed corner of `unsafe`.
 
 mod exp;
+mod rows;
 mod symmetric;
 
 pub use exp::{cos, exp, exp_f32};
+pub use rows::{Row, standardize};
 pub use symmetric::{GROUP, WIDTH, symmetric_tile};
 
 use std::cell::Cell;
@@ -534,7 +536,12 @@ unsafe fn tile<T, V: Vector<T>, const MR: usize, const NV: usize, const NR: usiz
             b = b.wrapping_add(b_stride);
         }
         // Loops over constant ranges with small bodies: they unroll, and the sums stay in registers.
-        if job.valid == NV * V::LANES && !job.fresh {
+        if job.valid == NV * V::LANES {
+            if job.fresh {
+                for r in 0..MR {
+                    c.add(r * c_stride).write_bytes(0, NV * V::LANES);
+                }
+            }
             for r in 0..MR {
                 for q in 0..NV {
                     sums[r][q].add_f64(c.add(r * c_stride + q * V::LANES));

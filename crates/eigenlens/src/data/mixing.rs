@@ -1,0 +1,119 @@
+//! Labels in a pass: what the scores have in common with them, and what stands in for the scores.
+
+use super::factor::{Factor, Right};
+use super::prepared::Slab;
+use crate::linalg::gemm::transposed_product;
+use crate::linalg::simd::vectorized;
+use crate::scalar::Scalar;
+use ndarray::{Array2, ArrayView2, s};
+
+/// What a pass does with labels besides: of `Z = Xs V` it makes `Δᵀ W Z`, and it puts `α Z + β Δ Q` in
+/// the place of Z before the product with `Xsᵀ W` is made.
+pub(crate) struct LabelPass<'p> {
+    pub factor: &'p Factor,
+    pub alpha: f64,
+    pub beta: f64,
+    /// Q (ℓ × b).
+    pub right: ArrayView2<'p, f64>,
+    /// `Δᵀ W Xs V` (ℓ × b), made by the pass.
+    pub cross: Array2<f64>,
+}
+
+/// A [`LabelPass`] laid out for rows of `b` padded scores.
+pub(super) struct Mixing<'p> {
+    pub(super) factor: &'p Factor,
+    alpha: f64,
+    beta: f64,
+    right: Right<'p>,
+    sums: Vec<f64>,
+    b: usize,
+}
+
+impl<'p> Mixing<'p> {
+    pub(super) fn new(of: &LabelPass<'p>, b: usize) -> Mixing<'p> {
+        let mut right = Array2::zeros((of.right.nrows(), b));
+        right.slice_mut(s![.., ..of.right.ncols()]).assign(&of.right);
+        Mixing {
+            factor: of.factor,
+            alpha: of.alpha,
+            beta: of.beta,
+            right: of.factor.right(right.view()),
+            sums: vec![0.0; of.factor.width() * b],
+            b,
+        }
+    }
+
+    /// Sums of a part of the rows.
+    pub(super) fn zeros(&self) -> Vec<f64> {
+        vec![0.0; self.sums.len()]
+    }
+
+    /// The class of each sample and their number, where `Xsᵀ W (α Z + β Δ Q)` needs no more of the rows
+    /// than their sums by class.
+    pub(super) fn classes(&self) -> Option<(&'p [u32], usize)> {
+        let codes = self.factor.codes().filter(|_| self.alpha == 0.0)?;
+        Some((codes, self.factor.width()))
+    }
+
+    /// `Xsᵀ W β Δ Q` (d × b) from the sums of the rows by class (ℓ × d).
+    pub(super) fn of_classes(&self, sums: ArrayView2<f64>) -> Array2<f64> {
+        let shape = (self.factor.width(), self.b);
+        let lines = Array2::from_shape_fn(shape, |(c, j)| self.beta * self.right.line(c)[j]);
+        transposed_product(sums, lines.view())
+    }
+
+    /// Takes in the scores of a few rows, and leaves them as they are.
+    pub(super) fn add<T: Scalar>(&self, slab: &Slab<T>, at: usize, z: &[f64], sums: &mut [f64]) {
+        vectorized(
+            #[inline(always)]
+            || {
+                for (i, z) in z.chunks_exact(self.b).enumerate() {
+                    self.factor.add_outer(slab.first + at + i, z, sums);
+                }
+            },
+        );
+    }
+
+    /// Takes labels into the scores of a few rows.
+    pub(super) fn rows<T: Scalar>(
+        &self,
+        slab: &Slab<T>,
+        at: usize,
+        z: &mut [f64],
+        rows: usize,
+        sums: &mut [f64],
+    ) {
+        let mut y = vec![0.0; self.b];
+        vectorized(
+            #[inline(always)]
+            || {
+                for (i, z) in z.chunks_exact_mut(self.b).take(rows).enumerate() {
+                    let w = slab.count(at + i);
+                    self.row(slab.first + at + i, w, z, &mut y, sums);
+                }
+            },
+        );
+    }
+
+    /// Takes in the score row `z` of sample `i`, already times its weight `w`, and mixes it.
+    #[inline(always)]
+    pub(super) fn row(&self, i: usize, w: f64, z: &mut [f64], y: &mut [f64], sums: &mut [f64]) {
+        self.factor.add_outer(i, z, sums);
+        self.right.write(i, y);
+        for (z, y) in z.iter_mut().zip(y) {
+            *z = self.alpha * *z + self.beta * w * *y;
+        }
+    }
+
+    pub(super) fn merge(&mut self, part: &[f64]) {
+        self.sums.iter_mut().zip(part).for_each(|(s, p)| *s += p);
+    }
+
+    pub(super) fn finish(mut self, into: &mut LabelPass) {
+        self.factor.finish(&mut self.sums);
+        let columns = into.right.ncols();
+        into.cross = Array2::from_shape_fn((self.factor.width(), columns), |(c, j)| {
+            self.sums[c * self.b + j]
+        });
+    }
+}
