@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
+use rayon::prelude::*;
 
 /// A sparse matrix in compressed-row form. Entries that are not stored are 0; entries stored twice
 /// count with their sum.
@@ -90,7 +91,10 @@ impl<T: Scalar> Csr<T> {
 
     /// The first entry that is not finite.
     pub(crate) fn find_bad(&self) -> Option<(usize, usize, f64)> {
-        let at = self.values.iter().position(|v| !v.to_f64().is_finite())?;
+        const RUN: usize = 1 << 16;
+        let bad = |v: &T| !v.to_f64().is_finite();
+        let run = self.values.par_chunks(RUN).position_first(|run| run.iter().any(bad))? * RUN;
+        let at = run + self.values[run..].iter().position(bad)?;
         let row = self.starts.partition_point(|&start| start <= at) - 1;
         Some((row, self.columns[at] as usize, self.values[at].to_f64()))
     }

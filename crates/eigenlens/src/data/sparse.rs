@@ -65,7 +65,7 @@ pub(super) fn columns<T: Scalar>(prepared: &Prepared<T>) -> Result<Columns> {
     let mut mean: Vec<f64> = sums.iter().map(|s| s / weight).collect();
     // Σ w (x − m)² = Σ_stored w (x − m)² + (Σw − Σ_stored w) m²: nothing cancels.
     // Entries stored twice would be squared apart: their rows are summed first.
-    let duplicates = (0..n).any(|i| has_duplicates(x.row(i).0));
+    let duplicates = (0..n).into_par_iter().any(|i| has_duplicates(x.row(i).0));
     let sums = over_pieces(n, 3 * d, |range, sums: &mut Vec<f64>| {
         let (squares, rest) = sums.split_at_mut(d);
         let (stored, deviations) = rest.split_at_mut(d);

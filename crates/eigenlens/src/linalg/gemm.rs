@@ -7,41 +7,81 @@ use rayon::prelude::*;
 /// Rows of a tall matrix handled as one piece; fixed, so that sums always associate alike.
 const PIECE: usize = 1024;
 
+/// Pieces whose partial sums are held at once.
+const WAVE: usize = 16;
+
 /// `Aᵀ B` for tall A (d × m) and B (d × n), both row-major: m × n.
 ///
 /// Pieces of rows are summed in order.
 pub(crate) fn transposed_product(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Array2<f64> {
     let (d, m, n) = (a.nrows(), a.ncols(), b.ncols());
-    let (a, a_stride) = rows_of(&a);
-    let (b, b_stride) = rows_of(&b);
-    let one = |start: usize| {
-        let depth = PIECE.min(d - start);
-        let left = Left::new(&a[start * a_stride..], m, depth, 1, a_stride);
-        let mut c = Array2::zeros((m, n));
-        f64::product(
-            left,
-            &b[start * b_stride..],
-            b_stride,
-            n,
-            slice_mut(&mut c),
-            n,
-            How::default(),
-        );
-        c
-    };
     if m == 0 || n == 0 || d == 0 {
         return Array2::zeros((m, n));
     }
-    // A wave of pieces at a time bounds the memory of the partial sums.
+    let ((a, a_stride), (b, b_stride)) = (rows_of(&a), rows_of(&b));
     let starts: Vec<usize> = (0..d).step_by(PIECE).collect();
     let mut total = Array2::zeros((m, n));
-    for wave in starts.chunks(16) {
-        let parts: Vec<_> = wave.par_iter().map(|&start| one(start)).collect();
+    for wave in starts.chunks(WAVE) {
+        let part = |&start: &usize| {
+            let (a, b) = (&a[start * a_stride..], &b[start * b_stride..]);
+            let mut sum = Array2::zeros((m, n));
+            add_piece_product(a, a_stride, b, b_stride, PIECE.min(d - start), &mut sum);
+            sum
+        };
+        let parts: Vec<_> = wave.par_iter().map(part).collect();
         for part in &parts {
             total += part;
         }
     }
     total
+}
+
+/// `C −= A B` for tall A (d × m) and C (d × n), and `Aᵀ C` of what is left: A is fetched once for both.
+pub(crate) fn subtract_and_project(
+    a: ArrayView2<f64>,
+    b: &Array2<f64>,
+    c: &mut Array2<f64>,
+) -> Array2<f64> {
+    /// Rows that stay in the cache until they are needed again.
+    const ROWS: usize = 128;
+    let (m, n) = (a.ncols(), b.ncols());
+    let mut total = Array2::zeros((m, n));
+    if m == 0 || n == 0 || a.nrows() == 0 {
+        return total;
+    }
+    let negative = b.mapv(|b| -b);
+    let (right, right_stride) = rows_of(&negative.view());
+    let (a, stride) = rows_of(&a);
+    for (wave, c) in slice_mut(c).chunks_mut(WAVE * PIECE * n).enumerate() {
+        let part = |(piece, c): (usize, &mut [f64])| {
+            let mut sum = Array2::zeros((m, n));
+            let first = (wave * WAVE + piece) * PIECE;
+            for (block, c) in c.chunks_mut(ROWS * n).enumerate() {
+                let (a, rows) = (&a[(first + block * ROWS) * stride..], c.len() / n);
+                let left = Left::new(a, rows, m, stride, 1);
+                f64::product(left, right, right_stride, n, c, n, How::default());
+                add_piece_product(a, stride, c, n, rows, &mut sum);
+            }
+            sum
+        };
+        let parts: Vec<_> = c.par_chunks_mut(PIECE * n).enumerate().map(part).collect();
+        parts.iter().for_each(|part| total += part);
+    }
+    total
+}
+
+/// `C += Aᵀ B` of some rows of A and B.
+fn add_piece_product(
+    a: &[f64],
+    a_stride: usize,
+    b: &[f64],
+    b_stride: usize,
+    rows: usize,
+    c: &mut Array2<f64>,
+) {
+    let (m, n) = c.dim();
+    let left = Left::new(a, m, rows, 1, a_stride);
+    f64::product(left, b, b_stride, n, slice_mut(c), n, How::default());
 }
 
 /// `C = A B` or `C += A B` for tall A (d × m) and small B (m × n), row-major.

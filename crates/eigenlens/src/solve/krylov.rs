@@ -289,20 +289,18 @@ impl Basis {
 
     /// Orthogonalises `block` against the basis, twice; returns `Qᵀ block`.
     fn take_out(&self, block: &mut Array2<f64>) -> Array2<f64> {
-        let mut total = Array2::zeros((self.columns, block.ncols()));
-        for _ in 0..2 {
-            let mut inside = gemm::transposed_product(self.known(), block.view());
-            total += &inside;
-            inside.mapv_inplace(|x| -x);
-            gemm::product_into(self.known(), inside.view(), block, false);
-        }
-        total
+        let first = gemm::transposed_product(self.known(), block.view());
+        let second = gemm::subtract_and_project(self.known(), &first, block);
+        gemm::product_into(self.known(), second.mapv(|x| -x).view(), block, false);
+        first + second
     }
 
     /// Orthonormalises `block` and appends it; a vector with nothing new in it is replaced by a
     /// random one. Returns R with `block = Q R` (zero where replaced).
-    fn append(&mut self, mut block: Array2<f64>) -> Array2<f64> {
+    fn append(&mut self, block: Array2<f64>) -> Array2<f64> {
         let width = block.ncols();
+        // Each vector in one run of memory.
+        let mut block = block.t().as_standard_layout().into_owned().reversed_axes();
         let mut r = Array2::<f64>::zeros((width, width));
         for j in 0..width {
             let before = norm(block.column(j));
