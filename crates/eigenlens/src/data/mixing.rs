@@ -117,3 +117,63 @@ impl<'p> Mixing<'p> {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{
+        Columns, Csr, Dataset, Pass, Prepared, SampleWeights, Standardization, Standardized,
+        UNLABELLED,
+    };
+    use super::*;
+    use crate::linalg::random;
+
+    /// `Xsᵀ W (α Z + β Δ Q)` and `Δᵀ W Z`, made by one pass.
+    fn of_pass(data: &Dataset<f64>, factor: &Factor, mix: (f64, f64)) -> [Array2<f64>; 2] {
+        let mut prepared = Prepared::new(data).unwrap();
+        let columns = Columns::of(&mut prepared).unwrap();
+        let by = Standardization::new::<f64>(&columns, None, true, true);
+        let v = random::normal_matrix(&mut random::stream(3, 0), 13, 11);
+        let right = random::normal_matrix(&mut random::stream(4, 0), factor.width(), 11);
+        let (alpha, beta) = mix;
+        let cross = Array2::zeros((0, 0));
+        let mut labels = LabelPass { factor, alpha, beta, right: right.view(), cross };
+        let mut product = Array2::zeros((0, 0));
+        let wanted = Pass { scores: None, gram: Some((0, &mut product)), tails: None };
+        let standardized = Standardized { prepared: &prepared, by: &by };
+        standardized.pass_with_labels(v.view(), wanted, Some(&mut labels)).unwrap();
+        [product, labels.cross]
+    }
+
+    /// Sums by class, labels as columns, and sparse rows go three different ways.
+    #[test]
+    fn a_pass_finds_the_same_whichever_way_labels_are_kept() {
+        let (n, d, classes) = (700, 13, 4);
+        let x = random::normal_matrix(&mut random::stream(1, 0), n, d);
+        let codes: Vec<u32> = (0..n)
+            .map(|i| if i % 7 == 3 { UNLABELLED } else { (i * i % classes) as u32 })
+            .collect();
+        let counts: Vec<f64> = (0..n).map(|i| (i % 3) as f64).collect();
+        let columns = Array2::from_shape_fn((n, classes), |(i, c)| match codes[i] {
+            UNLABELLED => f64::NAN,
+            code => f64::from(u8::from(code as usize == c)),
+        });
+        let one_hot = Factor::one_hot(codes, classes, Some(&counts));
+        let dense = Factor::dense(columns, Some(&counts));
+        let starts = (0..=n).map(|i| i * d).collect();
+        let places = (0..n * d).map(|at| (at % d) as u32).collect();
+        let csr = Csr::new(n, d, starts, places, x.iter().copied().collect()).unwrap();
+        let weights = || SampleWeights::frequency(counts.clone());
+        let rows = Dataset::dense(x.view()).with_weights(weights());
+        let compressed = Dataset::sparse(&csr).with_weights(weights());
+        for mix in [(0.0, 0.7), (0.3, 0.7)] {
+            let expected = of_pass(&rows, &dense, mix);
+            for found in [of_pass(&rows, &one_hot, mix), of_pass(&compressed, &one_hot, mix)] {
+                for (found, expected) in found.iter().zip(&expected) {
+                    assert_eq!(found.dim(), expected.dim());
+                    let worst = (found - expected).iter().fold(0.0, |a: f64, v| a.max(v.abs()));
+                    assert!(worst < 1e-10 * n as f64, "{mix:?}: {worst}");
+                }
+            }
+        }
+    }
+}
