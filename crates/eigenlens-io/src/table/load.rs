@@ -60,8 +60,9 @@ impl Table {
         budget: u64,
         progress: Option<Progress<'_>>,
     ) -> Result<Option<InMemory>> {
-        // Under a budget labels are counted as they come.
-        if (budget == u64::MAX || selection.wanted().labels.is_empty())
+        // Under a budget labels are counted as they come, and so are rows whose number is a guess.
+        let is_known = self.source.n_rows().is_some() && selection.wanted().labels.is_empty();
+        if (budget == u64::MAX || is_known)
             && let Some(whole) = self.read_whole(selection, progress)
         {
             return whole.map(Some);
