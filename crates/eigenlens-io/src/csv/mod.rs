@@ -168,8 +168,10 @@ impl CsvSource {
         })
     }
 
-    fn chunks(&self) -> Result<Chunks> {
-        Ok(Chunks::new(self.input.reader()?, self.dialect.marks, self.options.sizes()))
+    fn chunks(&self, at_most: usize) -> Result<Chunks> {
+        let mut sizes = self.options.sizes();
+        sizes.chunk = sizes.chunk.min(at_most);
+        Ok(Chunks::new(self.input.reader()?, self.dialect.marks, sizes))
     }
 
     fn n_header(&self) -> usize {
@@ -204,12 +206,17 @@ impl Source for CsvSource {
 
     fn open(&self, wanted: &Wanted) -> Result<Box<dyn BlockReader + Send + '_>> {
         let layout = self.layout(wanted)?;
-        Ok(Box::new(CsvReader::new(self.chunks()?, layout, self.n_header(), self.ledger())))
+        Ok(Box::new(CsvReader::new(
+            self.chunks(usize::MAX)?,
+            layout,
+            self.n_header(),
+            self.ledger(),
+        )))
     }
 
     fn read_whole(&self, wanted: &Wanted, told: &Told) -> Option<Result<(Block, Vec<Note>)>> {
         let read = || {
-            let (chunks, layout) = (self.chunks()?, &self.layout(wanted)?);
+            let (chunks, layout) = (self.chunks(CACHED_BYTES)?, &self.layout(wanted)?);
             let (n_header, n_bytes) = (self.n_header(), self.n_bytes());
             let whole = Whole { chunks, layout, n_header, n_bytes, told };
             whole.read(self.rows_guess, self.ledger())
@@ -223,7 +230,7 @@ impl Source for CsvSource {
 
     fn locate(&self, wanted: &Wanted, row: usize) -> Result<Option<Location>> {
         let layout = self.layout(wanted)?;
-        let mut chunks = self.chunks()?;
+        let mut chunks = self.chunks(usize::MAX)?;
         let mut chunk = Chunk::default();
         let (mut rows, mut lines) = (0, 0);
         let mut skip = self.n_header();
@@ -248,6 +255,9 @@ impl Source for CsvSource {
         }
     }
 }
+
+/// So much text stays in a processor's own cache while it is read, counted and parsed.
+const CACHED_BYTES: usize = 256 << 10;
 
 fn kind_of(tally: &Tally, is_whole: bool) -> Kind {
     match (tally.numbers(), tally.truths, tally.texts) {

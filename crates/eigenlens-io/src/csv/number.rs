@@ -88,6 +88,17 @@ fn sixteen(window: &[u8; WINDOW], at: usize) -> Option<&[u8; 16]> {
 
 /// Reads a whole field. Thousands separators, underscores and other bases are not numbers.
 pub(super) fn parse(field: &[u8], point: u8) -> Number {
+    let mut padded = [0; 2 * WINDOW];
+    if let Some(start) = padded[..WINDOW].get_mut(..field.len()) {
+        start.copy_from_slice(field);
+        if let Some((value, end)) = scan(&padded, 0, point)
+            && end == field.len()
+        {
+            // At most fifteen digits, where there are digits only.
+            let is_whole = !field.iter().any(|&byte| byte == point || byte | 0x20 == b'e');
+            return if is_whole { Number::Integer(value) } else { Number::Float(value) };
+        }
+    }
     if let Some(infinity) = spelled_infinity(field) {
         return Number::Float(infinity);
     }

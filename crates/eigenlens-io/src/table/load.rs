@@ -4,6 +4,7 @@ use super::Table;
 use super::choice::Selection;
 use super::streamed::Streamed;
 use crate::error::{Error, Place, Result};
+use crate::pool;
 use crate::source::{Block, Labels, Note, Numbers, Source};
 use ndarray::Array2;
 
@@ -46,7 +47,7 @@ impl Table {
         if bytes_for(rows, selection, self.source()) > budget {
             return Ok(streamed());
         }
-        Ok(match self.load_within(selection, rows, budget, progress)? {
+        Ok(match pool::run(|| self.load_within(selection, rows, budget, progress))? {
             Some(in_memory) => Loaded::InMemory(in_memory),
             None => streamed(),
         })
