@@ -48,7 +48,8 @@ impl Whole<'_> {
                     scope.spawn(|_| work(self.layout, &turn, self.n_bytes, self.told));
                 }
             });
-            let Some(held) = &feed.held else { break };
+            // After a fault nobody asks for the piece that found no room.
+            let Some(held) = feed.held.as_ref().filter(|_| !feed.is_over) else { break };
             let more = n * Layout::rows_at_most(held.records(), feed.n_header);
             let more = more.max(numbers.len() / 16);
             extend(&mut numbers, more)?;
