@@ -55,7 +55,7 @@ impl Samples {
         let opened = Opened::for_model(paths, stored, reading, common, talk)?;
         let progress = Progress::bytes(talk, "reading");
         let tell = |done, total| progress.at(done, total);
-        let input = opened.load(None, &progress, &tell, talk)?;
+        let input = opened.load_all(common, &progress, &tell, talk)?;
         Samples::of(&input, &opened, stored).map_err(|e| opened.explain(e, 0))
     }
 
@@ -308,7 +308,7 @@ pub fn imputation_picture(
     let opened = Opened::for_model(paths, stored, reading, common, talk)?;
     let progress = Progress::bytes(talk, "reading");
     let tell = |done, total| progress.at(done, total);
-    let input = opened.load(None, &progress, &tell, talk)?;
+    let input = opened.load_all(common, &progress, &tell, talk)?;
     let data = input.data()?;
     let hidden = each!(&data, d => ppca.held_out(d, HIDDEN, common.seed));
     let hidden = hidden.map_err(|e| opened.explain(e, 0))?;

@@ -19,6 +19,7 @@ mod model_file;
 mod names;
 pub mod npy;
 pub mod parquet;
+mod pool;
 mod positioned;
 mod source;
 mod table;

@@ -2,14 +2,18 @@
 
 use super::matrix::{Matrix, Rows};
 use super::{Body, Chosen, Opened};
-use crate::arguments::WeightKind;
+use crate::arguments::{Common, WeightKind};
 use crate::failure::Failure;
 use crate::methods::AnyData;
 use crate::progress::Progress;
 use crate::talk::Talk;
+use crate::wishes::Bytes;
 use eigenlens::{Csr, Dataset, SampleWeights, Scalar};
 use eigenlens_io::{Labels, Loaded, Numbers, Wanted};
 use std::borrow::Cow;
+
+/// The program itself, and what readers and writers hold at a time.
+pub const OWN_MEMORY: u64 = 40 << 20;
 
 /// The rows of the data.
 pub struct Input<'a> {
@@ -76,6 +80,32 @@ impl Opened {
         };
         progress.pause();
         Ok(input)
+    }
+
+    /// Reads all rows, for what needs them at once: within `--memory`, or refused.
+    pub fn load_all<'a>(
+        &'a self,
+        common: &Common,
+        progress: &'a Progress,
+        tell: &'a (dyn Fn(u64, u64) + Sync),
+        talk: &Talk,
+    ) -> Result<Input<'a>, Failure> {
+        let Some(Bytes(budget)) = common.memory else {
+            return self.load(None, progress, tell, talk);
+        };
+        // The other half is for what is made of them.
+        let table = budget.saturating_sub(OWN_MEMORY) / 2;
+        let input = self.load(Some(table), progress, tell, talk)?;
+        if input.piece().is_some() {
+            return Ok(input);
+        }
+        // Labels and a wrong guess at the rows may need more than is known of.
+        let wanted = self.table_bytes().max(table);
+        Err(Failure::File(eigenlens_io::Error::Memory {
+            what: format!("{} with all its samples", self.name()),
+            needed: OWN_MEMORY + 3 * wanted + (1 << 20),
+            budget,
+        }))
     }
 
     /// Every row with its labels, piece by piece, in bounded memory where the data are a table. The

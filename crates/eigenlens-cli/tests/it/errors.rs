@@ -221,6 +221,21 @@ fn too_little_memory_is_71_and_the_hint_is_enough() {
 }
 
 #[test]
+fn pictures_keep_the_budget_or_say_what_they_need() {
+    let sandbox = Sandbox::new("picture-memory");
+    let row = |i: u32| format!("{},{},{}\n", f64::from(i).sin(), f64::from(i).cos(), i % 7);
+    sandbox.write("t.csv", &("a,b,c\n".to_string() + &(0..20_000).map(row).collect::<String>()));
+    sandbox.ok(&["fit", "pca", "t.csv", "-k", "2", "-o", "m.safetensors"]);
+    for command in ["plot", "report", "inspect"] {
+        let ran = sandbox.run(&[command, "m.safetensors", "t.csv", "--memory", "40.5MiB"]);
+        assert_eq!(ran.code, 71, "{command}: {}", ran.err);
+        let hint = ran.err.split('`').rev().nth(1).unwrap();
+        let size = hint.strip_prefix("--memory ").unwrap();
+        sandbox.ok(&[command, "m.safetensors", "t.csv", "--memory", size]);
+    }
+}
+
+#[test]
 fn warnings_are_errors_under_strict() {
     let sandbox = Sandbox::new("strict");
     sandbox.write("constant.csv", "a,b,c\n1,2,5\n3,1,5\n5,7,5\n2,2,5\n");
@@ -232,6 +247,11 @@ fn warnings_are_errors_under_strict() {
         &sandbox,
         &[(&["fit", "pca", "constant.csv", "--scale", "-k", "3", "--strict"], 1, &["constant"])],
     );
+    // Squares lose the small components; the careful route that is taken instead finds them.
+    sandbox.write("nearly.csv", "a,b,c\n1,1,1\n1e-9,0,0\n0,1e-9,0\n0,0,1e-9\n");
+    let ran = sandbox.run(&["fit", "lsa", "nearly.csv", "-k", "3", "--strict"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("warning: "), "{}", ran.err);
     sandbox.write("numbered.csv", "id,a,b\n1,2,5\n2,1,4\n3,7,2\n4,2,1\n");
     let ran = sandbox.run(&["fit", "pca", "numbered.csv", "-q"]);
     assert!(ran.err.contains("warning: column `id` looks like a row number"), "{}", ran.err);

@@ -24,6 +24,11 @@ pub(super) struct Chunk {
 }
 
 impl Chunk {
+    /// The records.
+    pub(super) fn records(&self) -> &[u8] {
+        self.buffer.get(..self.len).unwrap_or_default()
+    }
+
     /// The records, then at least [`PADDING`] zeros.
     pub(super) fn padded(&self) -> &[u8] {
         self.buffer.get(..self.len + PADDING).unwrap_or_default()

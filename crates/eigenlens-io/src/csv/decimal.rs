@@ -20,15 +20,18 @@ pub(super) fn scale(mantissa: u64, power: i32) -> Option<f64> {
         lower = sum;
         upper += u64::from(carry);
     }
-    if lower == u64::MAX && !(-27..=55).contains(&power) {
-        return None;
-    }
     let top = (upper >> 63) as u32;
     let kept = top + 9;
     let mut bits = upper >> kept;
-    // A tie is only possible where the power of five divides a 64-bit number.
-    if lower <= 1 && (-4..=23).contains(&power) && bits & 3 == 1 && bits << kept == upper {
-        bits &= !1;
+    if lower.wrapping_add(1) <= 2 {
+        if lower == u64::MAX && !(-27..=55).contains(&power) {
+            return None;
+        }
+        // A tie is only possible where the power of five divides a 64-bit number.
+        let may_be_tie = lower <= 1 && (-4..=23).contains(&power);
+        if may_be_tie && bits & 3 == 1 && bits << kept == upper {
+            bits &= !1;
+        }
     }
     bits += bits & 1;
     bits >>= 1;

@@ -13,27 +13,32 @@
 
 mod chunks;
 mod decimal;
+mod digits;
 mod encoding;
 mod fields;
+mod ledger;
 mod number;
 mod options;
 mod parse;
 mod reader;
 mod sniff;
 mod survey;
+mod whole;
 
 pub use options::{CsvOptions, MISSING_MARKS};
 
 use crate::error::{Error, Place, Result};
 use crate::input::Input;
 use crate::names::unique_names;
-use crate::source::{BlockReader, Column, Kind, Location, Note, Source, Wanted};
+use crate::source::{Block, BlockReader, Column, Kind, Location, Note, Source, Told, Wanted};
 use chunks::{Chunk, ChunkFault, Chunks};
+use ledger::Ledger;
 use parse::{Action, Layout, Parsed, shown};
-use reader::{CsvReader, Described};
+use reader::CsvReader;
 use sniff::{Dialect, Tally};
 use std::sync::Arc;
 use survey::{SAMPLE_BYTES, Sample, Survey};
+use whole::Whole;
 
 /// A text table.
 pub struct CsvSource {
@@ -163,8 +168,18 @@ impl CsvSource {
         })
     }
 
-    fn chunks(&self) -> Result<Chunks> {
-        Ok(Chunks::new(self.input.reader()?, self.dialect.marks, self.options.sizes()))
+    fn chunks(&self, at_most: usize) -> Result<Chunks> {
+        let mut sizes = self.options.sizes();
+        sizes.chunk = sizes.chunk.min(at_most);
+        Ok(Chunks::new(self.input.reader()?, self.dialect.marks, sizes))
+    }
+
+    fn n_header(&self) -> usize {
+        usize::from(self.has_header)
+    }
+
+    fn ledger(&self) -> Ledger {
+        Ledger::new(self.input.path().to_owned(), self.names.clone())
     }
 }
 
@@ -190,10 +205,23 @@ impl Source for CsvSource {
     }
 
     fn open(&self, wanted: &Wanted) -> Result<Box<dyn BlockReader + Send + '_>> {
-        let described = Described { file: self.input.path().to_owned(), names: self.names.clone() };
-        let n_header = usize::from(self.has_header);
         let layout = self.layout(wanted)?;
-        Ok(Box::new(CsvReader::new(self.chunks()?, layout, n_header, described)))
+        Ok(Box::new(CsvReader::new(
+            self.chunks(usize::MAX)?,
+            layout,
+            self.n_header(),
+            self.ledger(),
+        )))
+    }
+
+    fn read_whole(&self, wanted: &Wanted, told: &Told) -> Option<Result<(Block, Vec<Note>)>> {
+        let read = || {
+            let (chunks, layout) = (self.chunks(CACHED_BYTES)?, &self.layout(wanted)?);
+            let (n_header, n_bytes) = (self.n_header(), self.n_bytes());
+            let whole = Whole { chunks, layout, n_header, n_bytes, told };
+            whole.read(self.rows_guess, self.ledger())
+        };
+        Some(read())
     }
 
     fn n_bytes(&self) -> u64 {
@@ -202,10 +230,10 @@ impl Source for CsvSource {
 
     fn locate(&self, wanted: &Wanted, row: usize) -> Result<Option<Location>> {
         let layout = self.layout(wanted)?;
-        let mut chunks = self.chunks()?;
+        let mut chunks = self.chunks(usize::MAX)?;
         let mut chunk = Chunk::default();
         let (mut rows, mut lines) = (0, 0);
-        let mut skip = usize::from(self.has_header);
+        let mut skip = self.n_header();
         loop {
             match chunks.next(&mut chunk) {
                 Ok(true) => {}
@@ -213,7 +241,10 @@ impl Source for CsvSource {
                 Err(ChunkFault::Input(error)) => return Err(error),
             }
             let mut parsed = Parsed { row_lines: Some(Vec::new()), ..Parsed::default() };
-            layout.parse(chunk.padded(), chunk.len(), std::mem::take(&mut skip), &mut parsed);
+            let skip = std::mem::take(&mut skip);
+            let most = Layout::rows_at_most(chunk.records(), skip);
+            let mut numbers = vec![0.0; most * layout.n_numbers];
+            layout.parse(chunk.padded(), chunk.len(), skip, &mut numbers, &mut parsed);
             let found = parsed.row_lines.as_ref().and_then(|all| all.get(row - rows));
             if let Some(line) = found {
                 let place = Place { line: Some(lines + line + 1), ..Place::default() };
@@ -224,6 +255,9 @@ impl Source for CsvSource {
         }
     }
 }
+
+/// So much text stays in a processor's own cache while it is read, counted and parsed.
+const CACHED_BYTES: usize = 256 << 10;
 
 fn kind_of(tally: &Tally, is_whole: bool) -> Kind {
     match (tally.numbers(), tally.truths, tally.texts) {

@@ -1,9 +1,10 @@
 //! Decimal text to binary numbers, correctly rounded.
 //!
-//! [`scan`] is the fast path: eight digits at a time, then one multiplication by a power of ten.
+//! [`scan`] is the fast path: sixteen digits at a time, then one multiplication by a power of ten.
 //! What it does not cover it hands to [`parse`], which ends in the standard library.
 
 use super::decimal::scale;
+use super::digits::{TENS, few_digits, non_digits, sixteen_digits};
 
 /// What a whole field says, blanks at its ends removed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -26,61 +27,42 @@ pub(super) enum Number {
 /// numbers beyond 2^53, no number at all, or too near to the end of the bytes.
 #[inline(always)]
 pub(super) fn scan(bytes: &[u8], at: usize, point: u8) -> Option<(f64, usize)> {
-    let negative = *bytes.get(at)? == b'-';
-    let start = at + usize::from(negative);
-    let leading = load(bytes, start)?;
-    let mut n_whole = count_digits(leading);
-    let whole = if n_whole < 8 {
-        leading_digits(leading, n_whole)
-    } else {
-        let more = load(bytes, start + 8)?;
-        let n_more = count_digits(more);
-        n_whole += n_more;
-        eight_digits(leading) * TENS[n_more as usize] + leading_digits(more, n_more.min(7))
-    };
-    if n_whole == 0 || n_whole == 16 {
+    let window = bytes.get(at..)?.first_chunk::<WINDOW>()?;
+    let start = usize::from(window[0] == b'-');
+    let others = non_digits(window.first_chunk()?) & !(start as u32);
+    let first = others.trailing_zeros() as usize;
+    let n_whole = first - start;
+    if !(1..=15).contains(&n_whole) {
         return None;
     }
-    let mut end = start + n_whole as usize;
-    let mut mantissa = whole;
-    let mut exponent = 0;
-    if *bytes.get(end)? == point {
-        let fraction = bytes.get(end + 1..)?.first_chunk::<24>()?;
-        let first = word(fraction, 0);
-        let n_first = count_digits(first);
-        if n_first < 8 {
-            mantissa = whole
-                .checked_mul(TENS[n_first as usize])?
-                .checked_add(leading_digits(first, n_first))?;
-            exponent = n_first;
+    let whole = match n_whole {
+        1 => u64::from(window[start] - b'0'),
+        _ => few_digits(sixteen(window, start)?, n_whole),
+    };
+    let (mut mantissa, mut power, mut end) = (whole, 0, first);
+    if window[first] == point {
+        end = (others & (others - 1)).trailing_zeros() as usize;
+        let n = end - first - 1;
+        if end == 32 {
+            return None;
+        }
+        if n_whole > 3 {
+            let digits =
+                if n < 16 { few_digits(sixteen(window, first + 1)?, n) } else { return None };
+            mantissa = whole.checked_mul(TENS[n])?.checked_add(digits)?;
+            power = -(n as i32);
         } else {
-            // The next two words are independent of each other: both are read before either is
-            // needed, so that the processor can overlap their multiplications.
-            let second = word(fraction, 8);
-            let n_second = count_digits(second);
-            let upper = whole.checked_mul(TENS[8])?.checked_add(eight_digits(first))?;
-            if n_second < 8 {
-                mantissa = upper
-                    .checked_mul(TENS[n_second as usize])?
-                    .checked_add(leading_digits(second, n_second))?;
-                exponent = 8 + n_second;
-            } else {
-                let third = word(fraction, 16);
-                let n_third = count_digits(third);
-                if n_third == 8 {
-                    return None;
-                }
-                mantissa = upper
-                    .checked_mul(TENS[8])?
-                    .checked_add(eight_digits(second))?
-                    .checked_mul(TENS[n_third as usize])?
-                    .checked_add(leading_digits(third, n_third))?;
-                exponent = 16 + n_third;
+            // As if there were sixteen digits: what is missing are zeros.
+            mantissa = whole * TENS[16] + sixteen_digits(sixteen(window, first + 1)?, n);
+            power = -16;
+            if n > 16 {
+                let more = few_digits(sixteen(window, first + 17)?, n - 16);
+                mantissa = mantissa.checked_mul(TENS[n - 16])?.checked_add(more)?;
+                power = -(n as i32);
             }
         }
-        end += 1 + exponent as usize;
     }
-    let mut power = -(exponent as i32);
+    end += at;
     if *bytes.get(end)? | 0x20 == b'e' {
         let (shift, next) = scan_exponent(bytes, end + 1)?;
         power += shift;
@@ -92,11 +74,31 @@ pub(super) fn scan(bytes: &[u8], at: usize, point: u8) -> Option<(f64, usize)> {
     } else {
         scale(mantissa, power)?
     };
-    Some((if negative { -value } else { value }, end))
+    // Signs come and go: nothing that a processor could foresee.
+    Some((f64::from_bits(value.to_bits() | (start as u64) << 63), end))
+}
+
+/// How far [`scan`] looks ahead: numbers of 31 characters, read sixteen bytes at a time.
+const WINDOW: usize = 48;
+
+#[inline(always)]
+fn sixteen(window: &[u8; WINDOW], at: usize) -> Option<&[u8; 16]> {
+    window.get(at..)?.first_chunk()
 }
 
 /// Reads a whole field. Thousands separators, underscores and other bases are not numbers.
 pub(super) fn parse(field: &[u8], point: u8) -> Number {
+    let mut padded = [0; 2 * WINDOW];
+    if let Some(start) = padded[..WINDOW].get_mut(..field.len()) {
+        start.copy_from_slice(field);
+        if let Some((value, end)) = scan(&padded, 0, point)
+            && end == field.len()
+        {
+            // At most fifteen digits, where there are digits only.
+            let is_whole = !field.iter().any(|&byte| byte == point || byte | 0x20 == b'e');
+            return if is_whole { Number::Integer(value) } else { Number::Float(value) };
+        }
+    }
     if let Some(infinity) = spelled_infinity(field) {
         return Number::Float(infinity);
     }
@@ -167,59 +169,13 @@ fn spelled_infinity(field: &[u8]) -> Option<f64> {
 fn scan_exponent(bytes: &[u8], at: usize) -> Option<(i32, usize)> {
     let sign = *bytes.get(at)?;
     let start = at + usize::from(matches!(sign, b'-' | b'+'));
-    let digits = load(bytes, start)?;
-    let n = count_digits(digits);
+    let window = bytes.get(start..)?.first_chunk::<32>()?;
+    let n = non_digits(window).trailing_zeros() as usize;
     if n == 0 || n > 3 {
         return None;
     }
-    let size = leading_digits(digits, n) as i32;
-    Some((if sign == b'-' { -size } else { size }, start + n as usize))
-}
-
-const TENS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
-
-/// Eight bytes from `at`, as digits 0–9 where they are digits; the first byte is the lowest.
-#[inline(always)]
-fn load(bytes: &[u8], at: usize) -> Option<u64> {
-    Some(digits(*bytes.get(at..)?.first_chunk::<8>()?))
-}
-
-#[inline(always)]
-fn word(bytes: &[u8; 24], at: usize) -> u64 {
-    let mut eight = [0; 8];
-    eight.copy_from_slice(&bytes[at..at + 8]);
-    digits(eight)
-}
-
-#[inline(always)]
-fn digits(bytes: [u8; 8]) -> u64 {
-    u64::from_le_bytes(bytes) ^ 0x3030_3030_3030_3030
-}
-
-/// How many bytes from the lowest on are digits.
-#[inline(always)]
-fn count_digits(digits: u64) -> u32 {
-    // A digit plus six stays below sixteen. A carry can only come from a byte that is no digit, and
-    // only spoils bytes after it.
-    let others = (digits | digits.wrapping_add(0x0606_0606_0606_0606)) & 0xf0f0_f0f0_f0f0_f0f0;
-    others.trailing_zeros() >> 3
-}
-
-/// The number that eight digits spell.
-#[inline(always)]
-fn eight_digits(digits: u64) -> u64 {
-    const MASK: u64 = 0x0000_00ff_0000_00ff;
-    let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8);
-    let upper = (pairs & MASK).wrapping_mul(0x000f_4240_0000_0064);
-    let lower = ((pairs >> 16) & MASK).wrapping_mul(0x0000_2710_0000_0001);
-    upper.wrapping_add(lower) >> 32
-}
-
-/// The number that the first `n` < 8 digits spell.
-#[inline(always)]
-fn leading_digits(digits: u64, n: u32) -> u64 {
-    // Two steps, because a shift by 64 does not exist.
-    eight_digits((digits << (56 - 8 * n)) << 8)
+    let size = few_digits(window.first_chunk()?, n) as i32;
+    Some((if sign == b'-' { -size } else { size }, start + n))
 }
 
 #[cfg(test)]
@@ -230,7 +186,7 @@ mod tests {
     fn read(text: &str, point: u8) -> Option<f64> {
         let mut bytes = text.as_bytes().to_vec();
         bytes.push(b';');
-        bytes.resize(bytes.len() + 32, 0);
+        bytes.resize(bytes.len() + 64, 0);
         match scan(&bytes, 0, point) {
             Some((value, end)) if end == text.len() => Some(value),
             _ => match parse(text.as_bytes(), point) {
@@ -342,7 +298,7 @@ mod tests {
         assert_eq!(parse(b"4611686018427387905", b'.'), Number::Rounded(2f64.powi(62)));
         // Never decided by the fast path.
         let mut bytes = b"9007199254740993,".to_vec();
-        bytes.resize(64, 0);
+        bytes.resize(96, 0);
         assert_eq!(scan(&bytes, 0, b'.'), None);
     }
 }

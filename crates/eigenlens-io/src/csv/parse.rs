@@ -51,8 +51,6 @@ impl MissingMarks {
 /// What some records held.
 #[derive(Debug, Default)]
 pub(super) struct Parsed {
-    /// The numbers, row after row.
-    pub(super) numbers: Vec<f64>,
     /// The labels, one entry for each column.
     pub(super) labels: Vec<Labels>,
     /// How many rows.
@@ -93,9 +91,58 @@ pub(super) struct Fault {
 }
 
 impl Layout {
+    /// The most rows that these records can be, where `skip` of them are passed over.
+    pub(super) fn rows_at_most(records: &[u8], skip: usize) -> usize {
+        let is_ended = matches!(records.last(), None | Some(b'\n' | b'\r'));
+        (count_lines(records) as usize + usize::from(!is_ended)).saturating_sub(skip)
+    }
+
     /// Parses complete records: `bytes` up to `len`, which a line end or nothing follows, then at
-    /// least [`PADDING`] zeros. The first `skip` records are passed over.
-    pub(super) fn parse(&self, bytes: &[u8], len: usize, skip: usize, parsed: &mut Parsed) {
+    /// least [`PADDING`] zeros. The first `skip` records are passed over. The numbers go to the
+    /// front of `numbers`, row after row; it has room for [`rows_at_most`](Self::rows_at_most).
+    pub(super) fn parse(
+        &self,
+        bytes: &[u8],
+        len: usize,
+        skip: usize,
+        numbers: &mut [f64],
+        parsed: &mut Parsed,
+    ) {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+        {
+            // SAFETY: the processor has what the function is compiled for.
+            return unsafe { self.parse_on_new(bytes, len, skip, numbers, parsed) };
+        }
+        self.parse_records(bytes, len, skip, numbers, parsed);
+    }
+
+    /// The same, compiled for processors of the last ten years: a fifth fewer instructions.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+    fn parse_on_new(
+        &self,
+        bytes: &[u8],
+        len: usize,
+        skip: usize,
+        numbers: &mut [f64],
+        parsed: &mut Parsed,
+    ) {
+        self.parse_records(bytes, len, skip, numbers, parsed);
+    }
+
+    #[inline(always)]
+    fn parse_records(
+        &self,
+        bytes: &[u8],
+        len: usize,
+        skip: usize,
+        numbers: &mut [f64],
+        parsed: &mut Parsed,
+    ) {
         parsed.labels.resize(self.n_labels, Labels::default());
         let mut skip = skip;
         let mut at = 0;
@@ -118,9 +165,8 @@ impl Layout {
                 continue;
             }
             let line = parsed.n_lines;
-            let first = parsed.numbers.len();
-            parsed.numbers.resize(first + self.n_numbers, f64::NAN);
-            match self.row(bytes, at, len, first, parsed) {
+            let row = &mut numbers[parsed.n_rows * self.n_numbers..][..self.n_numbers];
+            match self.row(bytes, at, len, row, parsed) {
                 Ok(next) => {
                     at = next;
                     parsed.n_rows += 1;
@@ -130,7 +176,6 @@ impl Layout {
                     }
                 }
                 Err(fault) => {
-                    parsed.numbers.truncate(first);
                     for labels in &mut parsed.labels {
                         labels.truncate(parsed.n_rows);
                     }
@@ -148,51 +193,42 @@ impl Layout {
         }
     }
 
-    /// Reads one record whose numbers go to `parsed.numbers[first..]`; gives the start of the next.
+    /// Reads one record whose numbers go to `row`; gives the start of the next.
     #[inline(always)]
     fn row(
         &self,
         bytes: &[u8],
         start: usize,
         len: usize,
-        first: usize,
+        row: &mut [f64],
         parsed: &mut Parsed,
     ) -> Result<usize, Fault> {
         let last = self.actions.len().saturating_sub(1);
         let mut at = start;
         for (column, action) in self.actions.iter().enumerate() {
-            let end = match (action.number, action.label) {
-                (Some(slot), None) => {
-                    let value = match number::scan(bytes, at, self.point) {
-                        Some((value, end))
-                            if end < len && self.ends_plainly(bytes, end, column == last) =>
-                        {
-                            at = end;
-                            value
-                        }
-                        _ => {
-                            let (value, end) = self.number(bytes, at, len, column, parsed)?;
-                            at = end;
-                            value
-                        }
-                    };
-                    if let Some(number) = parsed.numbers.get_mut(first + slot) {
-                        *number = value;
+            let is_last = column == last;
+            let end = if let (Some(slot), None) = (action.number, action.label) {
+                match number::scan(bytes, at, self.point) {
+                    Some((value, end)) if end < len && self.ends_plainly(bytes, end, is_last) => {
+                        row[slot] = value;
+                        end
                     }
-                    at
-                }
-                _ => self.rare_field(bytes, at, len, column, first, parsed)?,
-            };
-            at = if column < last {
-                match self.after_delimiter(bytes, end, len) {
-                    Some(next) => next,
-                    None => return Err(self.ragged(bytes, start, len)),
+                    _ => {
+                        let (value, end) = self.number(bytes, at, len, column, parsed)?;
+                        row[slot] = value;
+                        end
+                    }
                 }
             } else {
-                match self.after_record(bytes, end, len) {
-                    Some(next) => next,
-                    None => return Err(self.ragged(bytes, start, len)),
-                }
+                self.rare_field(bytes, at, len, column, row, parsed)?
+            };
+            let next = match is_last {
+                false => self.after_delimiter(bytes, end, len),
+                true => self.after_record(bytes, end, len),
+            };
+            at = match next {
+                Some(next) => next,
+                None => return Err(self.ragged(bytes, start, len)),
             };
         }
         Ok(at)
@@ -279,16 +315,13 @@ impl Layout {
         at: usize,
         len: usize,
         column: usize,
-        first: usize,
+        row: &mut [f64],
         parsed: &mut Parsed,
     ) -> Result<usize, Fault> {
         let action = self.actions.get(column).copied().unwrap_or_default();
         let found = field(bytes, at, len, self.marks).map_err(|e| field_fault(e, column))?;
         if let Some(slot) = action.number {
-            let (value, _) = self.number(bytes, at, len, column, parsed)?;
-            if let Some(number) = parsed.numbers.get_mut(first + slot) {
-                *number = value;
-            }
+            (row[slot], _) = self.number(bytes, at, len, column, parsed)?;
         } else if found.is_quoted {
             parsed.n_lines += count_lines(bytes.get(at..found.end).unwrap_or_default());
         }

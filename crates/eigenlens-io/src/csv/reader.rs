@@ -1,14 +1,13 @@
 //! Readings of a text table: pieces parsed side by side, handed out in order.
 
 use super::chunks::{Chunk, ChunkFault, Chunks};
-use super::parse::{BadRows, Fault, Layout, Parsed};
-use crate::error::{Error, Place, Result};
-use crate::source::{Block, BlockReader, Note, Numbers};
-use ndarray::Array2;
+use super::ledger::Ledger;
+use super::parse::{Layout, Parsed};
+use crate::error::{Error, Result};
+use crate::source::{Block, BlockReader, Note};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// One reading, from the first record to the last.
@@ -18,36 +17,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 /// each thread exist at any time.
 pub(super) struct CsvReader {
     shared: Arc<Shared>,
-    what: Described,
+    ledger: Ledger,
     in_flight: usize,
     /// The number of the piece to be handed out next.
     next: u64,
     state: State,
-    lines: u64,
-    bad_rows: BadRows,
-    n_rounded: u64,
-    n_rows: u64,
-}
-
-/// What messages need to know.
-#[derive(Clone, Debug)]
-pub(super) struct Described {
-    /// The file.
-    pub(super) file: PathBuf,
-    /// The names of all columns.
-    pub(super) names: Arc<[String]>,
-}
-
-impl Described {
-    fn error(&self, fault: &Fault, lines_before: u64) -> Error {
-        let column = fault.column.map(|column| match self.names.get(column) {
-            Some(name) => format!("`{}`", name.escape_debug()),
-            None => (column + 1).to_string(),
-        });
-        let line = Some(lines_before + fault.line + 1);
-        let place = Place { line, row: None, column };
-        Error::Content { file: self.file.clone(), place, what: fault.what.clone() }
-    }
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -64,8 +38,6 @@ struct Shared {
     /// The file, and the number of the piece that comes next.
     chunks: Mutex<(Chunks, u64)>,
     bytes_read: AtomicU64,
-    /// The most numbers a piece has held so far: what the next will need.
-    most_numbers: AtomicUsize,
     is_cancelled: AtomicBool,
     finished: Mutex<BTreeMap<u64, Outcome>>,
     one_more: Condvar,
@@ -73,36 +45,25 @@ struct Shared {
 }
 
 enum Outcome {
-    Rows(Parsed),
+    Rows(Vec<f64>, Parsed),
     End,
     Fault(ChunkFault),
     Panic(Box<dyn std::any::Any + Send>),
 }
 
 impl CsvReader {
-    pub(super) fn new(chunks: Chunks, layout: Layout, n_header: usize, what: Described) -> Self {
+    pub(super) fn new(chunks: Chunks, layout: Layout, n_header: usize, ledger: Ledger) -> Self {
         let shared = Shared {
             layout,
             n_header,
             chunks: Mutex::new((chunks, 0)),
             bytes_read: AtomicU64::new(0),
-            most_numbers: AtomicUsize::new(0),
             is_cancelled: AtomicBool::new(false),
             finished: Mutex::default(),
             one_more: Condvar::new(),
             buffers: Mutex::default(),
         };
-        Self {
-            shared: Arc::new(shared),
-            what,
-            in_flight: 0,
-            next: 0,
-            state: State::Reading,
-            lines: 0,
-            bad_rows: BadRows::default(),
-            n_rounded: 0,
-            n_rows: 0,
-        }
+        Self { shared: Arc::new(shared), ledger, in_flight: 0, next: 0, state: State::Reading }
     }
 
     /// Keeps the tasks busy and waits for the next piece.
@@ -121,35 +82,16 @@ impl CsvReader {
     fn next_rows(&mut self) -> Result<Option<Block>> {
         loop {
             match self.next_outcome() {
-                Outcome::Rows(parsed) => {
-                    let lines_before = self.lines;
-                    self.lines += parsed.n_lines;
-                    self.n_rounded += parsed.n_rounded;
-                    self.n_rows += parsed.n_rows as u64;
-                    self.bad_rows.count += parsed.bad_rows.count;
-                    if let (None, Some(first)) = (&self.bad_rows.first, &parsed.bad_rows.first) {
-                        let line = lines_before + first.line;
-                        self.bad_rows.first = Some(Fault { line, ..first.clone() });
-                    }
-                    if let Some(fault) = &parsed.fault {
-                        return Err(self.what.error(fault, lines_before));
-                    }
+                Outcome::Rows(numbers, parsed) => {
+                    self.ledger.enter(&parsed)?;
                     if parsed.n_rows > 0 {
-                        return block(parsed, self.shared.layout.n_numbers, &self.what.file)
-                            .map(Some);
+                        let shape = (parsed.n_rows, self.shared.layout.n_numbers);
+                        let numbers = self.ledger.matrix(shape, numbers)?;
+                        return Ok(Some(Block { numbers, labels: parsed.labels }));
                     }
                 }
-                Outcome::End if self.n_rows == 0 => {
-                    let what = String::from("there are no rows");
-                    let place = Place::default();
-                    return Err(Error::Content { file: self.what.file.clone(), place, what });
-                }
-                Outcome::End => return Ok(None),
-                Outcome::Fault(ChunkFault::Input(error)) => return Err(error),
-                Outcome::Fault(ChunkFault::Record { line, what }) => {
-                    let fault = Fault { line, column: None, what, is_fatal: true };
-                    return Err(self.what.error(&fault, self.lines));
-                }
+                Outcome::End => return self.ledger.end().map(|()| None),
+                Outcome::Fault(fault) => return Err(self.ledger.fault(fault)),
                 Outcome::Panic(payload) => resume_unwind(payload),
             }
         }
@@ -162,7 +104,8 @@ impl BlockReader for CsvReader {
             State::Ended => return Ok(None),
             // What came before a failure must not pass for the whole table.
             State::Failed => {
-                let what = format!("{}: this reading has failed before", self.what.file.display());
+                let file = self.ledger.file().display();
+                let what = format!("{file}: this reading has failed before");
                 return Err(Error::Usage { what, hint: None });
             }
             State::Reading => {}
@@ -181,22 +124,7 @@ impl BlockReader for CsvReader {
     }
 
     fn findings(&self) -> Vec<Note> {
-        let mut notes = Vec::new();
-        let file = self.what.file.display();
-        if let Some(first) = &self.bad_rows.first {
-            let (count, line) = (self.bad_rows.count, first.line + 1);
-            notes.push(Note {
-                what: String::from("rows left out"),
-                found: format!("{file}: {count}; the first is line {line}: {}", first.what),
-            });
-        }
-        if self.n_rounded > 0 {
-            notes.push(Note {
-                what: String::from("whole numbers beyond 2^53"),
-                found: format!("{file}: {} were rounded to double precision", self.n_rounded),
-            });
-        }
-        notes
+        self.ledger.findings()
     }
 }
 
@@ -224,7 +152,7 @@ impl Shared {
                 fed
             };
             match fed {
-                Ok(true) => Outcome::Rows(self.parse(&chunk, number == Some(0))),
+                Ok(true) => self.parse(&chunk, number == Some(0)),
                 Ok(false) => Outcome::End,
                 Err(fault) => Outcome::Fault(fault),
             }
@@ -236,14 +164,14 @@ impl Shared {
         self.one_more.notify_all();
     }
 
-    fn parse(&self, chunk: &Chunk, is_first: bool) -> Parsed {
+    fn parse(&self, chunk: &Chunk, is_first: bool) -> Outcome {
         let mut parsed = Parsed::default();
         let skip = if is_first { self.n_header } else { 0 };
-        let expected = self.most_numbers.load(Ordering::Relaxed);
-        parsed.numbers.reserve_exact(expected + expected / 32);
-        self.layout.parse(chunk.padded(), chunk.len(), skip, &mut parsed);
-        self.most_numbers.fetch_max(parsed.numbers.len(), Ordering::Relaxed);
-        parsed
+        let n = self.layout.n_numbers;
+        let mut numbers = vec![0.0; n * Layout::rows_at_most(chunk.records(), skip)];
+        self.layout.parse(chunk.padded(), chunk.len(), skip, &mut numbers, &mut parsed);
+        numbers.truncate(n * parsed.n_rows);
+        Outcome::Rows(numbers, parsed)
     }
 
     fn wait_for(&self, number: u64) -> Outcome {
@@ -264,14 +192,6 @@ impl Shared {
             }
         }
     }
-}
-
-fn block(parsed: Parsed, columns: usize, file: &Path) -> Result<Block> {
-    let numbers =
-        Array2::from_shape_vec((parsed.n_rows, columns), parsed.numbers).map_err(|e| {
-            Error::Content { file: file.to_owned(), place: Place::default(), what: e.to_string() }
-        })?;
-    Ok(Block { numbers: Numbers::F64(numbers), labels: parsed.labels })
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

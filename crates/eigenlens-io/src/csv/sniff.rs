@@ -260,7 +260,7 @@ impl Tally {
 ///
 /// It does when a column of numbers begins with text; or when no column holds numbers; or when its
 /// numbers are three or more whole numbers going up by one (0, 1, 2, … or years), as programs write
-/// them over tables without names.
+/// them over tables without names; two, 0 and 1, only where no other number is a whole one.
 pub(super) fn judge_header(
     first: &[Vec<u8>],
     below: &[Tally],
@@ -297,9 +297,13 @@ pub(super) fn judge_header(
             _ => None,
         })
         .collect();
+    let has_fractions = |tally: &Tally| tally.floats > 0 && tally.integers == 0;
     match whole {
         Some(whole) if whole.len() >= 3 && whole.windows(2).all(|w| w[1] == w[0] + 1.0) => {
             (true, "the first row counts up by one")
+        }
+        Some(whole) if whole == [0.0, 1.0] && below.iter().all(has_fractions) => {
+            (true, "the first row is 0 and 1 over numbers that all have a fraction")
         }
         _ => (false, "the first row holds numbers where the others do"),
     }

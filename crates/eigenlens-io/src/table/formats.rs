@@ -7,7 +7,7 @@ use crate::input::Input;
 use crate::npy::NpyOptions;
 use crate::positioned::InputFile;
 use crate::source::Source;
-use crate::{arrow, images, npy, parquet};
+use crate::{arrow, images, npy, parquet, pool};
 use std::path::Path;
 
 /// A format of tables.
@@ -57,7 +57,8 @@ const HEAD_BYTES: usize = 64;
 /// Opens a file in the format that its content, else its extension says.
 pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn Source>> {
     if path.is_dir() {
-        return Ok(Box::new(images::open(path, &options.images)?));
+        // Every image is looked at: the one format that has work for several threads here.
+        return Ok(Box::new(pool::run(|| images::open(path, &options.images))?));
     }
     let input = Input::open(path, options.expansion)?;
     let mut head = vec![0; HEAD_BYTES];

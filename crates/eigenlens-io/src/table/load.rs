@@ -4,6 +4,7 @@ use super::Table;
 use super::choice::Selection;
 use super::streamed::Streamed;
 use crate::error::{Error, Place, Result};
+use crate::pool;
 use crate::source::{Block, Labels, Note, Numbers, Source};
 use ndarray::Array2;
 
@@ -46,7 +47,7 @@ impl Table {
         if bytes_for(rows, selection, self.source()) > budget {
             return Ok(streamed());
         }
-        Ok(match self.load_within(selection, rows, budget, progress)? {
+        Ok(match pool::run(|| self.load_within(selection, rows, budget, progress))? {
             Some(in_memory) => Loaded::InMemory(in_memory),
             None => streamed(),
         })
@@ -60,8 +61,9 @@ impl Table {
         budget: u64,
         progress: Option<Progress<'_>>,
     ) -> Result<Option<InMemory>> {
-        // Under a budget labels are counted as they come.
-        if (budget == u64::MAX || selection.wanted().labels.is_empty())
+        // Under a budget labels are counted as they come, and so are rows whose number is a guess.
+        let is_known = self.source.n_rows().is_some() && selection.wanted().labels.is_empty();
+        if (budget == u64::MAX || is_known)
             && let Some(whole) = self.read_whole(selection, progress)
         {
             return whole.map(Some);

@@ -6,6 +6,7 @@ use flate2::write::GzEncoder;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
 use tempfile::NamedTempFile;
 
 /// A file being written: under a temporary name in the directory of the final one, until
@@ -238,7 +239,7 @@ impl Target {
 impl Write for Target {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Self::Temporary(temporary) => temporary.file.write(bytes),
+            Self::Temporary(temporary) => temporary.write(bytes),
             Self::Direct(file) => file.write(bytes),
             Self::StandardOutput(stdout) => stdout.write(bytes),
         }
@@ -258,6 +259,7 @@ struct Temporary {
     file: File,
     name: tempfile::TempPath,
     target: PathBuf,
+    sync: EarlySync,
 }
 
 impl Temporary {
@@ -279,7 +281,13 @@ impl Temporary {
         fs::metadata(directory)?;
         let made = temporaries::make(|| builder.tempfile_in(directory))?;
         let (file, name) = NamedTempFile::into_parts(made);
-        Ok(Self { file, name, target })
+        Ok(Self { file, name, target, sync: EarlySync::default() })
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let n = self.file.write(bytes)?;
+        self.sync.written(&self.file, n)?;
+        Ok(n)
     }
 
     fn rewrite_start(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -290,6 +298,7 @@ impl Temporary {
 
     fn commit(mut self) -> io::Result<()> {
         self.file.flush()?;
+        self.sync.wait()?;
         self.file.sync_all()?;
         #[cfg(unix)]
         if let Ok(old) = fs::metadata(&self.target) {
@@ -307,6 +316,41 @@ impl Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         temporaries::forget(&self.name);
+    }
+}
+
+/// Brings what is written to the disk while more is being made, so that little is left to wait for
+/// at the end.
+#[derive(Default)]
+struct EarlySync {
+    n_bytes: usize,
+    running: Option<JoinHandle<io::Result<()>>>,
+}
+
+impl EarlySync {
+    const EVERY: usize = 16 << 20;
+
+    /// Told that so many bytes more have been written.
+    fn written(&mut self, file: &File, n: usize) -> io::Result<()> {
+        self.n_bytes += n;
+        if self.n_bytes < Self::EVERY || self.running.as_ref().is_some_and(|r| !r.is_finished()) {
+            return Ok(());
+        }
+        self.wait()?;
+        self.n_bytes = 0;
+        let file = file.try_clone()?;
+        // Without a thread for it all is synced at the end.
+        self.running = std::thread::Builder::new().spawn(move || file.sync_data()).ok();
+        Ok(())
+    }
+
+    /// Waits for what is on its way. A failure is told here: the system says it only once.
+    fn wait(&mut self) -> io::Result<()> {
+        match self.running.take().map(JoinHandle::join) {
+            None => Ok(()),
+            Some(Ok(result)) => result,
+            Some(Err(_)) => Err(io::Error::other("the thread that syncs has panicked")),
+        }
     }
 }
 

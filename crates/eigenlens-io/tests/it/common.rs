@@ -2,8 +2,9 @@
 
 use eigenlens_io::csv::CsvOptions;
 use eigenlens_io::{
-    ColumnChoice, Error, InMemory, Labels, Loaded, Note, Numbers, ReadOptions, Table,
+    ColumnChoice, Error, InMemory, Labels, Loaded, Note, Numbers, ReadOptions, Selection, Table,
 };
+use ndarray::ArrayView1;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -55,26 +56,36 @@ pub fn options(csv: CsvOptions) -> ReadOptions {
     ReadOptions { csv, ..ReadOptions::default() }
 }
 
+/// What files hold: the same, read at once and piece by piece.
 pub fn read_files(paths: &[PathBuf], options: &ReadOptions) -> Result<Read, Error> {
     let table = eigenlens_io::open(paths, options)?;
     let selection = table.select(&ColumnChoice::default())?;
-    let loaded = in_memory(&table, &selection)?;
-    let Numbers::F64(numbers) = &loaded.numbers else { panic!("CSV is double precision") };
-    let mut notes = table.notes().to_vec();
-    notes.extend(loaded.findings.clone());
-    Ok(Read {
-        features: selection.feature_names().to_vec(),
-        label_names: selection.label_names().to_vec(),
-        rows: numbers.rows().into_iter().map(|r| r.iter().map(|v| v.to_bits()).collect()).collect(),
-        labels: loaded.labels.iter().map(texts).collect(),
-        notes,
-    })
+    let read = |budget: Option<u64>| {
+        let loaded = loaded(&table, &selection, budget)?;
+        let Numbers::F64(numbers) = &loaded.numbers else { panic!("CSV is double precision") };
+        let bits = |row: ArrayView1<f64>| row.iter().map(|v| v.to_bits()).collect();
+        Ok(Read {
+            features: selection.feature_names().to_vec(),
+            label_names: selection.label_names().to_vec(),
+            rows: numbers.rows().into_iter().map(bits).collect(),
+            labels: loaded.labels.iter().map(texts).collect(),
+            notes: table.notes().iter().cloned().chain(loaded.findings).collect(),
+        })
+    };
+    let in_words = |read: &Result<Read, Error>| format!("{read:?}");
+    let (at_once, by_pieces) = (read(None), read(Some(u64::MAX - 1)));
+    assert_eq!(in_words(&at_once), in_words(&by_pieces));
+    at_once
 }
 
-pub fn in_memory(table: &Table, selection: &eigenlens_io::Selection) -> Result<InMemory, Error> {
-    match table.load(selection, None, None)? {
+pub fn in_memory(table: &Table, selection: &Selection) -> Result<InMemory, Error> {
+    loaded(table, selection, None)
+}
+
+fn loaded(table: &Table, selection: &Selection, budget: Option<u64>) -> Result<InMemory, Error> {
+    match table.load(selection, budget, None)? {
         Loaded::InMemory(loaded) => Ok(loaded),
-        Loaded::Streamed(_) => panic!("no budget, so no stream"),
+        Loaded::Streamed(_) => panic!("no budget that matters, so no stream"),
     }
 }
 

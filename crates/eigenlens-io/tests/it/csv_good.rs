@@ -44,6 +44,9 @@ fn the_header_rule() {
         ("1,2\n3,5\n", ["x1", "x2"], false),
         ("1.5,2\n3,5\n", ["x1", "x2"], false),
         ("a,2\n1,2\n3,5\n", ["a", "2"], true),
+        ("0,1\n0.5,2.0\n3.5,5.25\n", ["0", "1"], true),
+        ("0,1\n0.5,2\n3.5,5.25\n", ["x1", "x2"], false),
+        ("1,2\n0.5,2.0\n3.5,5.25\n", ["x1", "x2"], false),
     ] {
         let read = good(text);
         assert_eq!(read.features, features, "{text}");

@@ -4,6 +4,8 @@ mod common;
 mod compressed;
 mod csv_bad;
 mod csv_good;
+#[cfg(unix)]
+mod fork;
 mod formats;
 mod fuzz;
 mod model_file;

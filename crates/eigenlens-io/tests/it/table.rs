@@ -183,14 +183,19 @@ fn a_wrong_guess_falls_back_to_streaming() {
     for _ in 0..300 {
         text += &format!("{},1\n", "long ".repeat(1000));
     }
-    for _ in 0..100_000 {
-        text += "s,2\n";
+    for row in 0..100_000 {
+        text += &format!("s,{row}\n");
     }
-    let table = open(&[scratch.file("t.csv", text)]);
+    let file = scratch.file("t.csv", text);
+    let table = open(std::slice::from_ref(&file));
     let selection = table.select(&ColumnChoice::default()).expect("columns");
     assert!(table.source().rows_guess() < 1000);
     let loaded = table.load(&selection, Some(200_000), None).expect("rows");
     assert!(matches!(loaded, Loaded::Streamed(_)));
+    // Without a budget the array grows.
+    let read = read_files(&[file], &ReadOptions::default()).expect("rows");
+    let expected = (0..300).map(|_| 1.0).chain((0..100_000).map(f64::from));
+    assert!(read.rows.iter().map(|row| row[0]).eq(expected.map(f64::to_bits)));
 }
 
 #[test]
