@@ -512,6 +512,20 @@ fn degenerate_data_give_no_nan() {
 }
 
 #[test]
+fn data_without_variance_are_told_so() {
+    let same = Array2::from_elem((40, 5), 2.5);
+    let holes = with_holes(&mut Random::new(3), &same, 0.15);
+    for x in [&same, &holes] {
+        let data = Dataset::from(x).with_missing(Missing::Em);
+        let error = Ppca::new(2).fit(&data).unwrap().log_likelihood(&data).unwrap_err();
+        assert!(error.to_string().contains("the data have no variance"), "{error}");
+    }
+    let data = Dataset::from(&same);
+    let error = Pca::new(2).fit(&data).unwrap().precision().unwrap_err();
+    assert!(error.to_string().contains("the data have no variance"), "{error}");
+}
+
+#[test]
 fn a_share_of_the_variance_is_found_by_growing() {
     let (_, x) = holey(17, 200, 8, 3, 0.15);
     let data = Dataset::from(&x).with_missing(Missing::Em);
