@@ -110,35 +110,37 @@ fn iteration(peer: Option<&str>, n: usize, directory: &Path) -> Result<(), Box<d
 /// Time of one iteration, for more and more observed entries.
 fn scaling(shrink: usize) -> Result<(), Box<dyn Error>> {
     const STEPS: usize = 20;
-    println!("cost of one iteration (k = 5), median of {RUNS}\n");
+    println!("cost of one iteration, median of {RUNS}\n");
     println!(
-        "{:>16}  {:>8}  {:>12}  {:>9}  {:>10}",
-        "samples × d", "missing", "observed", "ms", "ns/entry"
+        "{:>16}  {:>3}  {:>8}  {:>12}  {:>9}  {:>10}",
+        "samples × d", "k", "missing", "observed", "ms", "ns/entry"
     );
     let base = 20_000 / shrink;
     let cases = [
-        (base / 4, 100, 0.2),
-        (base / 2, 100, 0.2),
-        (base, 100, 0.2),
-        (2 * base, 100, 0.2),
-        (4 * base, 100, 0.2),
-        (base, 50, 0.2),
-        (base, 200, 0.2),
-        (base, 400, 0.2),
-        (base, 100, 0.0),
-        (base, 100, 0.05),
-        (base, 100, 0.5),
-        (base, 100, 0.8),
-        (base, 100, 0.9),
-        (base, 400, 0.8),
-        (base, 400, 0.9),
+        (base / 4, 100, 5, 0.2),
+        (base / 2, 100, 5, 0.2),
+        (base, 100, 5, 0.2),
+        (2 * base, 100, 5, 0.2),
+        (4 * base, 100, 5, 0.2),
+        (base, 50, 5, 0.2),
+        (base, 200, 5, 0.2),
+        (base, 400, 5, 0.2),
+        (base, 100, 5, 0.0),
+        (base, 100, 5, 0.05),
+        (base, 100, 5, 0.5),
+        (base, 100, 5, 0.8),
+        (base, 100, 5, 0.9),
+        (base, 400, 5, 0.8),
+        (base, 400, 5, 0.9),
+        (base, 100, 10, 0.2),
+        (base, 100, 10, 0.9),
     ];
-    for (n, d, rate) in cases {
-        let x = table(n, d, 5, rate);
+    for (n, d, k, rate) in cases {
+        let x = table(n, d, k, rate);
         let data = Dataset::from(&x).with_missing(Missing::Em).with_most_missing(1.0);
         let time = |steps: usize| -> Result<f64, Box<dyn Error>> {
             let options = Options { max_iterations: steps, tolerance: Some(1e-15), ..options() };
-            let fit = Ppca::new(5).algorithm(Algorithm::PlainEm).options(options);
+            let fit = Ppca::new(k).algorithm(Algorithm::PlainEm).options(options);
             let mut times = Vec::new();
             for _ in 0..RUNS {
                 times.push(seconds(|| fit.fit(&data))?.0);
@@ -149,7 +151,7 @@ fn scaling(shrink: usize) -> Result<(), Box<dyn Error>> {
         let each = (time(STEPS + 2)? - time(2)?) / STEPS as f64;
         let observed = x.iter().filter(|v| !v.is_nan()).count();
         println!(
-            "{:>16}  {:>7.0} %  {observed:>12}  {:>9.3}  {:>10.2}",
+            "{:>16}  {k:>3}  {:>6.0} %  {observed:>12}  {:>9.3}  {:>10.2}",
             format!("{n} × {d}"),
             100.0 * rate,
             1e3 * each,

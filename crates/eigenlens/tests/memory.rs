@@ -172,6 +172,9 @@ fn plans_are_kept() {
         let streamed = InBlocks::new(&holes, 100);
         let data = Dataset::streamed(&streamed).with_missing(Missing::Em);
         report.check("20k × 50 em streamed", auto(5), &data);
+        // Few entries are kept from pass to pass.
+        let few = distinct(9, 20_000, 50).mapv(|v| if random.below(8) == 0 { v } else { f64::NAN });
+        report.check("20k × 50 em few", auto(5), &Dataset::from(&few).with_missing(Missing::Em));
         let wide = distinct(8, 300, 3000).mapv(|v| if random.below(9) == 0 { f64::NAN } else { v });
         let data = Dataset::from(&wide).with_missing(Missing::Em);
         report.check("300 × 3000 em", auto(3), &data);

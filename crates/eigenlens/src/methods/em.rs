@@ -9,7 +9,8 @@ use crate::error::{Error, Hint, Result, Warning};
 use crate::linalg::dense::{power_of_two, thin_svd};
 use crate::linalg::{pool, random};
 use crate::missing::{
-    Em, Estimate, Latent, Observer, Part, expected_covariance_times, fit, log_likelihood, memory,
+    Em, Estimate, Latent, Memory, Observer, Part, expected_covariance_times, fit, log_likelihood,
+    memory,
 };
 use crate::model::ppca::EmRecord;
 use crate::model::{LinearMap, PcaModel, PcaParts};
@@ -92,18 +93,11 @@ impl<'a, T: Scalar> Surveyed<'a, T> {
 impl Fit {
     /// What expectation maximisation would do, without reading a row.
     pub(super) fn plan_em<T: Scalar>(&self, data: &Dataset<T>) -> Result<Plan> {
-        let d = data.n_features();
-        let k = match self.n_components {
-            NComponents::Fixed(k) => k.min(d),
-            NComponents::All => d,
-            _ => 32.min(d),
-        };
         let plan = Plan {
             route: Route::Em,
             reason: "missing entries are integrated out; without any, the closed form".into(),
             passes: 60,
-            peak_memory: memory::<T>(d, k, 1)
-                + 8 * data.weights().map_or(0, |w| w.values().len()) as u64,
+            peak_memory: self.em_memory(data).peak,
         };
         match self.options.memory {
             Some(budget) if budget < plan.peak_memory => Err(Error::Memory {
@@ -113,6 +107,16 @@ impl Fit {
             }),
             _ => Ok(plan),
         }
+    }
+
+    fn em_memory<T: Scalar>(&self, data: &Dataset<T>) -> Memory {
+        let d = data.n_features();
+        let k = match self.n_components {
+            NComponents::Fixed(k) => k.min(d),
+            NComponents::All => d,
+            _ => 32.min(d),
+        };
+        memory(data, k, 1, self.options.memory)
     }
 
     /// Fits by expectation maximisation; `None` where there is no hole and the wish is not to
@@ -157,6 +161,7 @@ impl Fit {
             max_iterations: self.options.max_iterations,
             accelerate: !wish.plain,
             floor: (NOISE_FLOOR * mean_variance).max(f64::MIN_POSITIVE),
+            room: self.em_memory(data).room,
         };
         // A full covariance has one variance that may as well be called noise: with k = d − 1 the
         // model is as free as with k = d.

@@ -6,7 +6,7 @@ use super::ppca::refuse_holes;
 use crate::data::{Dataset, Missing, Treatment, compiled_here};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::pool;
-use crate::missing::{Em, Observer, Progress, fit_mixture, least_samples, memory};
+use crate::missing::{Em, Memory, Observer, Progress, fit_mixture, least_samples, memory};
 use crate::model::PpcaMixtureModel;
 use crate::model::ppca::EmRecord;
 use crate::scalar::Scalar;
@@ -82,7 +82,7 @@ impl PpcaMixture {
     /// What would be done, without reading a row.
     pub fn plan<T: Scalar>(&self, data: &Dataset<T>) -> Result<Plan> {
         let plan = self.fit.plan(&data.clone().with_missing(Missing::Em))?;
-        let peak_memory = memory::<T>(data.n_features(), self.latent, self.n_parts);
+        let peak_memory = self.memory(data).peak;
         let plan = Plan { reason: "a mixture is iterated".into(), peak_memory, ..plan };
         match self.fit.options.memory {
             Some(budget) if budget < peak_memory => Err(Error::Memory {
@@ -92,6 +92,10 @@ impl PpcaMixture {
             }),
             _ => Ok(plan),
         }
+    }
+
+    fn memory<T: Scalar>(&self, data: &Dataset<T>) -> Memory {
+        memory(data, self.latent, self.n_parts, self.fit.options.memory)
     }
 
     /// Fits the model.
@@ -174,6 +178,7 @@ impl PpcaMixture {
             max_iterations: self.fit.options.max_iterations,
             accelerate: true,
             floor: (floor * mean_variance).max(f64::MIN_POSITIVE),
+            room: self.memory(data).room,
         };
         let estimate = fit_mixture(
             &surveyed.prepared,

@@ -1,7 +1,7 @@
 //! Some rows at a time, standardised, with zeros in their holes, grouped by what they have.
 
 use super::patterns::{Group, Patterns};
-use crate::data::{Prepared, Slab, Standardization, slab_rows, unit_rows};
+use crate::data::{Block, Prepared, Slab, Standardization, slab_rows, unit_rows};
 use crate::error::Result;
 use crate::linalg::aligned::Aligned;
 use crate::linalg::simd::{Tile, vectorized};
@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 /// Rows that are looked at together: few enough to stay in a core's cache, enough that rows of the
 /// same pattern meet.
-const ROWS: usize = 256;
+pub(super) const ROWS: usize = 256;
 
 /// Consecutive rows of the data.
 pub(crate) struct Chunk<'c> {
@@ -35,14 +35,14 @@ impl Chunk<'_> {
     }
 
     /// The features of a row, and their entries as weights.
-    pub(super) fn row_entries(&self, i: usize) -> (&[u32], impl Fn(usize) -> f64) {
+    pub(super) fn row_entries(&self, i: usize) -> (&[u32], impl Fn(usize, usize) -> f64) {
         let row = self.row(i);
-        (self.patterns.of_row(i).features, move |f| row[f])
+        (self.patterns.of_row(i).features, move |_, f| row[f])
     }
 
     /// The features of a group, which weigh 1.
-    pub(super) fn group_entries(&self, g: usize) -> (&[u32], impl Fn(usize) -> f64) {
-        (self.patterns.group(g).features, |_| 1.0)
+    pub(super) fn group_entries(&self, g: usize) -> (&[u32], impl Fn(usize, usize) -> f64) {
+        (self.patterns.group(g).features, |_, _| 1.0)
     }
 
     /// Rows of one pattern, in the order of their first row.
@@ -56,22 +56,12 @@ struct Work<T> {
     scratch: Vec<T>,
     x: Aligned<f64>,
     counts: Vec<f64>,
-    /// Which entries of a row there are, as bytes and as bits.
-    present: Vec<u8>,
-    bits: Vec<u64>,
-    patterns: Patterns,
+    survey: Survey,
 }
 
 impl<T> Default for Work<T> {
     fn default() -> Self {
-        Work {
-            scratch: vec![],
-            x: Aligned::default(),
-            counts: vec![],
-            present: vec![],
-            bits: vec![],
-            patterns: Patterns::default(),
-        }
+        Work { scratch: vec![], x: Aligned::default(), counts: vec![], survey: Survey::default() }
     }
 }
 
@@ -104,7 +94,7 @@ pub(crate) fn for_each_chunk<T: Scalar, S: Send>(
                         stride,
                         x: &work.x,
                         counts: &work.counts,
-                        patterns: &work.patterns,
+                        patterns: &work.survey.patterns,
                     };
                     add(&mut sums, &chunk);
                 }
@@ -142,45 +132,84 @@ fn read<T: Scalar>(
 ) -> usize {
     let d = slab.n_features;
     let stride = d.next_multiple_of(f64::PAD);
-    work.x.resize(ROWS * stride);
-    work.counts.clear();
-    work.patterns.begin(d, rows);
-    work.present.clear();
-    work.present.resize(d.next_multiple_of(64), 0);
-    // A column that weighs 0 says nothing: it is a hole in every row.
-    for (p, w) in work.present.iter_mut().zip(&by.weight) {
-        *p = u8::from(*w > 0.0);
-    }
-    let live = packed_bits(&work.present).collect::<Vec<u64>>();
     let block = slab.block(at, at + rows, &mut work.scratch);
+    work.survey.look(&block, by);
+    work.counts.clear();
+    work.counts.extend((0..rows).map(|i| block.count(i)));
+    work.x.resize(ROWS * stride);
+    for (i, out) in work.x.chunks_exact_mut(stride).enumerate().take(rows) {
+        standardize(block.row(i), by, out);
+    }
+    stride
+}
+
+/// A row, standardised, with zeros in its holes and after its end.
+#[inline]
+pub(super) fn standardize<T: Scalar>(row: &[T], by: &Standardization, out: &mut [f64]) {
+    let d = row.len();
+    let (out, padding) = out.split_at_mut(d);
+    padding.fill(0.0);
     // Slices of one length: their bounds are checked once.
     let (mean, low, weight) = (&by.mean[..d], &by.low[..d], &by.weight[..d]);
-    for i in 0..rows {
-        let (out, padding) = work.x[i * stride..(i + 1) * stride].split_at_mut(d);
-        padding.fill(0.0);
-        let row = &block.row(i)[..d];
-        let present = &mut work.present[..d];
-        vectorized(
-            #[inline(always)]
-            || {
-                for f in 0..d {
-                    let x = row[f].to_f64();
-                    let centered = ((x - mean[f]) - low[f]) * weight[f];
-                    out[f] = if x.is_nan() { 0.0 } else { centered };
-                }
-                // Apart from the above: a byte for each entry is as many bytes as registers have.
-                for f in 0..d {
-                    present[f] = u8::from(!row[f].to_f64().is_nan());
-                }
-            },
-        );
-        work.bits.clear();
-        work.bits.extend(packed_bits(&work.present).zip(&live).map(|(bits, live)| bits & live));
-        work.patterns.add(&work.bits);
-        work.counts.push(block.count(i));
+    vectorized(
+        #[inline(always)]
+        || {
+            for f in 0..d {
+                let x = row[f].to_f64();
+                let centered = ((x - mean[f]) - low[f]) * weight[f];
+                out[f] = if x.is_nan() { 0.0 } else { centered };
+            }
+        },
+    );
+}
+
+/// One entry, standardised as in a whole row.
+#[inline(always)]
+pub(super) fn standardized<T: Scalar>(x: T, by: &Standardization, f: usize) -> f64 {
+    ((x.to_f64() - by.mean[f]) - by.low[f]) * by.weight[f]
+}
+
+/// Finds out which entries rows have.
+#[derive(Default)]
+pub(super) struct Survey {
+    /// Columns that say something.
+    live: Vec<u64>,
+    /// Which entries of a row there are, as bytes and as bits.
+    present: Vec<u8>,
+    bits: Vec<u64>,
+    /// What was found.
+    pub patterns: Patterns,
+}
+
+impl Survey {
+    pub fn look<T: Scalar>(&mut self, block: &Block<T>, by: &Standardization) {
+        let d = block.n_features;
+        self.patterns.begin(d, block.rows);
+        self.present.clear();
+        self.present.resize(d.next_multiple_of(64), 0);
+        // A column that weighs 0 says nothing: it is a hole in every row.
+        for (p, w) in self.present.iter_mut().zip(&by.weight) {
+            *p = u8::from(*w > 0.0);
+        }
+        self.live.clear();
+        self.live.extend(packed_bits(&self.present));
+        for i in 0..block.rows {
+            let (row, present) = (&block.row(i)[..d], &mut self.present[..d]);
+            vectorized(
+                #[inline(always)]
+                || {
+                    for f in 0..d {
+                        present[f] = u8::from(!row[f].to_f64().is_nan());
+                    }
+                },
+            );
+            self.bits.clear();
+            let packed = packed_bits(&self.present).zip(&self.live);
+            self.bits.extend(packed.map(|(bits, live)| bits & live));
+            self.patterns.add(&self.bits);
+        }
+        self.patterns.end();
     }
-    work.patterns.end();
-    stride
 }
 
 /// Bytes that are 0 or 1 as bits, 64 to a word.

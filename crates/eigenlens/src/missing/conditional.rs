@@ -19,7 +19,7 @@ pub(crate) struct Latent {
 pub(crate) struct Conditional {
     k: usize,
     /// `E[z] = gain · Σ_o w_f x_f` (packed).
-    gain: Vec<f64>,
+    pub(super) gain: Vec<f64>,
     /// `cov[z]` (packed).
     pub covariance: Vec<f64>,
     /// `ln det C_oo`; `None` where the observed entries span no volume.

@@ -4,6 +4,7 @@ use super::accelerate::extrapolate;
 use super::chunk::map_chunks;
 use super::expectation::{Expected, expect};
 use super::maximization::{Part, Prior};
+use super::pieces::Rows;
 use crate::data::{Prepared, Standardization};
 use crate::error::{Error, Result};
 use crate::linalg::dense::thin_svd;
@@ -23,6 +24,8 @@ pub(crate) struct Em {
     pub accelerate: bool,
     /// The least noise variance.
     pub floor: f64,
+    /// Bytes that may be kept from pass to pass.
+    pub room: u64,
 }
 
 /// One step of expectation maximisation, for whoever watches.
@@ -80,7 +83,8 @@ pub(crate) fn fit<T: Scalar>(
     seed: u64,
     observer: &mut Observer,
 ) -> Result<Estimate> {
-    let likeliest = iterate(prepared, by, vec![start(variances, k, seed)], em, observer)?;
+    let rows = Rows::new(prepared, by, em.room);
+    let likeliest = iterate(&rows, vec![start(variances, k, seed)], em, observer)?;
     if !bayesian {
         return Ok(likeliest);
     }
@@ -88,9 +92,9 @@ pub(crate) fn fit<T: Scalar>(
     // nothing that is off comes back.
     let begin =
         likeliest.parts.iter().map(|part| with_prior(part, prepared)).collect::<Result<_>>()?;
-    let mut found = iterate(prepared, by, begin, em, observer)?;
+    let mut found = iterate(&rows, begin, em, observer)?;
     found.iterations += likeliest.iterations;
-    prune(prepared, by, found, em, observer)
+    prune(&rows, found, em, observer)
 }
 
 /// The same Gaussian along its principal axes, with the prior that suits it best.
@@ -110,14 +114,13 @@ fn with_prior<T: Scalar>(part: &Part, prepared: &Prepared<T>) -> Result<Part> {
 /// Leaves out the weakest direction as long as the bound of the evidence is no lower without it: the
 /// prior switches directions off only slowly.
 fn prune<T: Scalar>(
-    prepared: &Prepared<T>,
-    by: &Standardization,
+    rows: &Rows<T>,
     mut found: Estimate,
     em: &Em,
     observer: &mut Observer,
 ) -> Result<Estimate> {
     while let Some(less) = found.parts.first().and_then(Part::without_weakest) {
-        let tried = iterate(prepared, by, vec![less], em, observer)?;
+        let tried = iterate(rows, vec![less], em, observer)?;
         found.iterations += tried.iterations;
         if tried.log_likelihood() < found.log_likelihood() {
             break;
@@ -142,17 +145,18 @@ pub(crate) fn fit_mixture<T: Scalar>(
     observer: &mut Observer,
 ) -> Result<Estimate> {
     const SHORT: usize = 12;
-    let rows = sample_rows(prepared, by)?;
+    let rows = Rows::new(prepared, by, em.room);
+    let samples = sample_rows(prepared, by)?;
     let n = prepared.counts().map_or(prepared.n_rows().unwrap_or(0) as f64, |c| c.iter().sum());
     let mut quiet = |_: &Progress| ControlFlow::Continue(());
     // One Gaussian for all: its directions and noise are where the parts begin.
     let short = Em { max_iterations: SHORT, ..*em };
     let whole = start(variances, k, seed);
-    let whole = iterate(prepared, by, vec![whole], &short, &mut quiet)?;
+    let whole = iterate(&rows, vec![whole], &short, &mut quiet)?;
     let mut best: Option<Estimate> = None;
     for attempt in 0..starts.max(1) {
-        let begin = mixture_start(&whole.parts, &rows, parts, seed, attempt as u64);
-        let found = iterate(prepared, by, begin, &short, &mut quiet)?;
+        let begin = mixture_start(&whole.parts, &samples, parts, seed, attempt as u64);
+        let found = iterate(&rows, begin, &short, &mut quiet)?;
         // A part on a handful of samples is likely for the wrong reason.
         let better = |b: &Estimate| {
             let (mine, its) = (found.is_supported(n), b.is_supported(n));
@@ -163,7 +167,7 @@ pub(crate) fn fit_mixture<T: Scalar>(
         }
     }
     let begin = best.ok_or_else(|| Error::Internal("no start of a mixture".into()))?;
-    let mut found = iterate(prepared, by, begin.parts.clone(), em, observer)?;
+    let mut found = iterate(&rows, begin.parts.clone(), em, observer)?;
     found.iterations += begin.iterations;
     // The same state looked at twice may differ in its last bits.
     let reached = begin.trace.last().copied().unwrap_or(f64::NEG_INFINITY);
@@ -173,16 +177,15 @@ pub(crate) fn fit_mixture<T: Scalar>(
 }
 
 /// Iterates from these parameters.
-pub(crate) fn iterate<T: Scalar>(
-    prepared: &Prepared<T>,
-    by: &Standardization,
+fn iterate<T: Scalar>(
+    rows: &Rows<T>,
     begin: Vec<Part>,
     em: &Em,
     observer: &mut Observer,
 ) -> Result<Estimate> {
     let simple = begin.len() == 1 && begin.iter().all(|p| p.prior.is_none());
     let mut parts = begin;
-    let mut expected = expect(prepared, by, &parts)?;
+    let mut expected = expect(rows, &parts)?;
     let mut found = Estimate {
         trace: vec![bound(&expected, &parts)],
         parts: Vec::new(),
@@ -206,7 +209,7 @@ pub(crate) fn iterate<T: Scalar>(
                 if let Some((part, length)) = jump {
                     let part = Part { noise: part.noise.max(em.floor), ..part };
                     let jumped = vec![part];
-                    let there = expect(prepared, by, &jumped)?;
+                    let there = expect(rows, &jumped)?;
                     if there.log_likelihood.is_finite()
                         && there.log_likelihood >= expected.log_likelihood
                     {
@@ -222,7 +225,7 @@ pub(crate) fn iterate<T: Scalar>(
             }
         }
         parts = next;
-        expected = expect(prepared, by, &parts)?;
+        expected = expect(rows, &parts)?;
         if report(&mut found, &expected, &parts, observer).is_break() {
             break;
         }

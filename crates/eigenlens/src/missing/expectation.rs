@@ -1,10 +1,10 @@
 //! The step that takes expectations: posterior of every row's latent scores, and their sums.
 
-use super::chunk::{Chunk, for_each_chunk};
 use super::gather::{gather, scatter};
-use super::lanes::{LANES, Room, invert};
+use super::lanes::LANES;
 use super::maximization::Part;
-use crate::data::{Prepared, Standardization};
+use super::pieces::{Body, Rows, View};
+use super::posterior::{Groups, Posterior, packed_width, width};
 use crate::error::Result;
 use crate::linalg::aligned::Aligned;
 use crate::linalg::simd::{How, Left, Tile, vectorized};
@@ -65,15 +65,6 @@ impl Sums {
     }
 }
 
-/// Numbers from one `ẑ` to the next, and from one packed `ẑ ẑᵀ` to the next: whole vectors.
-fn width(k: usize) -> usize {
-    (k + 1).next_multiple_of(f64::PAD)
-}
-
-fn packed_width(k: usize) -> usize {
-    packed_len(k + 1).next_multiple_of(f64::PAD)
-}
-
 /// What a pass over the rows found.
 pub(crate) struct Expected {
     /// For each part.
@@ -94,23 +85,23 @@ pub(crate) fn units(d: usize, k: usize, parts: usize) -> usize {
 }
 
 /// Takes the expectations over all rows under a mixture of parts (or one).
-pub(crate) fn expect<T: Scalar>(
-    prepared: &Prepared<T>,
-    by: &Standardization,
-    parts: &[Part],
-) -> Result<Expected> {
+pub(crate) fn expect<T: Scalar>(rows: &Rows<T>, parts: &[Part]) -> Result<Expected> {
     let (d, k) = parts.first().map_or((0, 0), |p| p.w.dim());
     let tables: Vec<Tables> = parts.iter().map(Tables::new).collect();
     let zero =
         || Expected { sums: parts.iter().map(|_| Sums::zero(d, k)).collect(), log_likelihood: 0.0 };
     let mut total = zero();
-    for_each_chunk(
-        prepared,
-        by,
+    let steps = |groups: &Groups| {
+        let tiles = groups.of_row.len() * width(k).div_ceil(24)
+            + groups.observed.len() * packed_width(k).div_ceil(24);
+        2 * parts.len() * tiles * d.div_ceil(8)
+    };
+    rows.pass(
         units(d, k, parts.len()),
-        || (zero(), Buffers::default()),
-        |(found, buffers), chunk| add_chunk(&tables, chunk, found, buffers),
-        |(found, _)| {
+        steps,
+        zero,
+        |found, view| add_rows(&tables, view, found, &mut rows.buffers.lend()),
+        |found| {
             for (sums, more) in total.sums.iter_mut().zip(&found.sums) {
                 sums.add(more);
             }
@@ -148,107 +139,119 @@ impl<'a> Tables<'a> {
     }
 }
 
+/// Room for the work on some rows.
 #[derive(Default)]
-struct Buffers {
-    /// Zeros and ones of the groups (groups × stride), where most entries are there.
-    mask: Aligned<f64>,
-    /// Squared length of the rows.
+pub(super) struct Buffers {
+    /// Squared length of the rows, and zeros up to a multiple of eight.
     norms: Vec<f64>,
-    parts: Vec<PartBuffers>,
+    parts: Vec<Posterior>,
     /// Logarithms of the parts' densities at one row.
     densities: Vec<f64>,
 }
 
-#[derive(Default)]
-struct PartBuffers {
-    /// `Σ ŵ x` of every row (rows × width); then weight × (z, 1).
-    rows: Aligned<f64>,
-    /// `Σ E[ŵ ŵᵀ]` of every group (groups × packed); then `M⁻¹`; then `Σ E[ẑ ẑᵀ]`.
-    groups: Aligned<f64>,
-    /// Logarithm of the density of every row; then its weight.
-    log_densities: Vec<f64>,
-    /// One `M⁻¹` in full (k × width).
-    full: Vec<f64>,
-    z: Vec<f64>,
-    /// One `ẑ ẑᵀ`, packed.
-    outer: Vec<f64>,
-    room: Room,
-}
-
-fn add_chunk(tables: &[Tables], chunk: &Chunk, found: &mut Expected, buffers: &mut Buffers) {
-    let Buffers { mask, norms, parts, densities } = buffers;
-    parts.resize_with(tables.len(), PartBuffers::default);
-    norms.resize(chunk.rows, 0.0);
-    vectorized(
-        #[inline(always)]
-        || {
-            for (norm, row) in norms.iter_mut().zip(chunk.x.chunks_exact(chunk.stride)) {
-                *norm = squared_length(row);
-            }
-        },
-    );
-    let mask = mostly_there(chunk).then(|| {
-        zeros_and_ones(chunk, mask);
-        &mask[..]
-    });
+fn add_rows(tables: &[Tables], view: &View, found: &mut Expected, buffers: &mut Buffers) {
+    let Buffers { norms, parts, densities } = buffers;
+    parts.resize_with(tables.len(), Posterior::default);
+    squared_lengths(view, norms);
     for (table, part) in tables.iter().zip(&mut *parts) {
-        posterior(table, chunk, mask, norms, part);
+        let k = table.part.k();
+        part.begin(view.groups, k);
+        table.sum_over_entries(view, part);
+        part.infer(view.groups, k, table.part.noise, norms);
     }
-    // Responsibilities: one part takes all.
-    for group in chunk.groups().filter(|g| g.observed() > 0) {
-        for &i in group.rows {
-            densities.clear();
-            densities.extend(
-                (tables.iter().zip(&*parts)).map(|(t, p)| p.log_densities[i] + t.log_share),
-            );
-            let all = responsibilities(densities);
-            found.log_likelihood += chunk.counts[i] * all;
-            for (part, r) in parts.iter_mut().zip(densities.iter()) {
-                part.log_densities[i] = chunk.counts[i] * r;
+    // Responsibilities: one part takes all, and what nothing is known of counts for none.
+    for (i, &g) in view.groups.of_row.iter().enumerate() {
+        let count = match view.groups.observed[usize::from(g)] {
+            0 => 0.0,
+            _ => view.counts[i],
+        };
+        if let [part] = &mut parts[..] {
+            let log_density = std::mem::replace(&mut part.log_densities[i], count);
+            if count > 0.0 {
+                found.log_likelihood += count * (log_density + tables[0].log_share);
             }
+            continue;
+        }
+        densities.clear();
+        let logs = tables.iter().zip(&*parts).map(|(t, p)| p.log_densities[i] + t.log_share);
+        densities.extend(logs);
+        let all = responsibilities(densities);
+        if count > 0.0 {
+            found.log_likelihood += count * all;
+        }
+        for (part, r) in parts.iter_mut().zip(densities.iter()) {
+            part.log_densities[i] = if count > 0.0 { count * r } else { 0.0 };
         }
     }
     for ((table, part), sums) in tables.iter().zip(parts).zip(&mut found.sums) {
-        accumulate(table, chunk, mask, norms, part, sums);
+        part.weigh(view.groups, table.part.k(), table.part.noise, &mut sums.latent);
+        let squares = part.log_densities.iter().zip(&*norms);
+        sums.squares += squares.map(|(w, n)| w * n).sum::<f64>();
+        table.sum_over_rows(view, part, sums);
     }
 }
 
-/// Whether products with zeros and ones are cheaper than going from entry to entry: the micro-kernel
-/// does about twice as many additions in the same time.
-fn mostly_there(chunk: &Chunk) -> bool {
-    let observed: usize = chunk.groups().map(|g| g.rows.len() * g.observed()).sum();
-    2 * observed >= chunk.rows * chunk.d
-}
-
-fn zeros_and_ones(chunk: &Chunk, mask: &mut Aligned<f64>) {
-    mask.resize(chunk.groups().len() * chunk.stride);
-    for (group, mask) in chunk.groups().zip(mask.chunks_exact_mut(chunk.stride)) {
-        mask.fill(0.0);
-        group.features.iter().for_each(|&f| mask[f as usize] = 1.0);
-    }
-}
-
-/// Numbers as vectors, of which they are a whole number.
-#[inline(always)]
-fn vectors(numbers: &[f64]) -> &[[f64; f64::PAD]] {
-    numbers.as_chunks().0
-}
-
-#[inline(always)]
-fn vectors_mut(numbers: &mut [f64]) -> &mut [[f64; f64::PAD]] {
-    numbers.as_chunks_mut().0
-}
-
-/// `Σ x²` of whole vectors.
-#[inline(always)]
-fn squared_length(x: &[f64]) -> f64 {
-    let mut sums = [0.0; f64::PAD];
-    for x in vectors(x) {
-        for l in 0..f64::PAD {
-            sums[l] += x[l] * x[l];
+impl Tables<'_> {
+    /// `Σ ŵ x` of every row and `Σ E[ŵ ŵᵀ]` of every group.
+    fn sum_over_entries(&self, view: &View, part: &mut Posterior) {
+        let (width, packed) = (self.width, self.packed);
+        let (rows, groups) = (&mut part.rows, &mut part.groups);
+        match view.body {
+            Body::Table { x, mask, stride } => {
+                let ahead = Some(&view.ahead);
+                let how = How { fresh: true, padded: true, ahead, ..How::default() };
+                let left = Left::new(x, view.rows, view.d, stride, 1);
+                f64::product(left, &self.right, width, width, rows, width, how);
+                let left = Left::new(mask, view.groups.observed.len(), view.d, stride, 1);
+                f64::product(left, &self.outer, packed, packed, groups, packed, how);
+            }
+            Body::Entries(entries) => {
+                gather(|i| entries.of_row(i), &self.right, width, rows);
+                gather(|g| entries.of_group(g), &self.outer, packed, groups);
+            }
         }
     }
-    sums.iter().sum()
+
+    /// The other way: adds what rows and groups have to the sums of their features.
+    fn sum_over_rows(&self, view: &View, part: &Posterior, sums: &mut Sums) {
+        let (width, packed) = (self.width, self.packed);
+        let Sums { moments, products, .. } = sums;
+        match view.body {
+            Body::Table { x, mask, stride } => {
+                let how = How { padded: true, ahead: Some(&view.ahead), ..How::default() };
+                let left = Left::new(mask, view.d, view.groups.observed.len(), 1, stride);
+                f64::product(left, &part.groups, packed, packed, moments, packed, how);
+                let left = Left::new(x, view.d, view.rows, 1, stride);
+                f64::product(left, &part.rows, width, width, products, width, how);
+            }
+            Body::Entries(entries) => {
+                scatter(|g| entries.of_group(g), &part.groups, packed, moments);
+                scatter(|i| entries.of_row(i), &part.rows, width, products);
+            }
+        }
+    }
+}
+
+fn squared_lengths(view: &View, norms: &mut Vec<f64>) {
+    norms.clear();
+    norms.resize(view.rows.next_multiple_of(LANES), 0.0);
+    match view.body {
+        Body::Table { x, stride, .. } => vectorized(
+            #[inline(always)]
+            || {
+                for (norm, row) in norms.iter_mut().zip(x.chunks_exact(stride)).take(view.rows) {
+                    let mut sums = [0.0; f64::PAD];
+                    for x in row.as_chunks::<{ f64::PAD }>().0 {
+                        for l in 0..f64::PAD {
+                            sums[l] += x[l] * x[l];
+                        }
+                    }
+                    *norm = sums.iter().sum();
+                }
+            },
+        ),
+        Body::Entries(entries) => norms[..view.rows].copy_from_slice(&entries.squares),
+    }
 }
 
 /// Turns log densities into shares that sum to 1; the logarithm of their sum.
@@ -261,158 +264,4 @@ pub(crate) fn responsibilities(log_densities: &mut [f64]) -> f64 {
     let all = largest + sum.ln();
     log_densities.iter_mut().for_each(|v| *v = (*v - all).exp());
     all
-}
-
-/// Posterior means (left in `rows`), `M⁻¹` of the groups and log densities of the rows.
-fn posterior(
-    table: &Tables,
-    chunk: &Chunk,
-    mask: Option<&[f64]>,
-    norms: &[f64],
-    buffers: &mut PartBuffers,
-) {
-    let k = table.part.k();
-    let (width, packed, triangle) = (table.width, table.packed, packed_len(k));
-    let noise = table.part.noise;
-    let PartBuffers { rows, groups, log_densities, full, z, room, .. } = buffers;
-    rows.resize(chunk.rows * width);
-    groups.resize(chunk.groups().len() * packed);
-    log_densities.resize(chunk.rows, 0.0);
-    full.resize(k * width, 0.0);
-    z.resize(width, 0.0);
-    let (log_tau, log_noise) = (std::f64::consts::TAU.ln(), noise.ln());
-    if let Some(mask) = mask {
-        let how = How { fresh: true, padded: true, ..How::default() };
-        let left = Left::new(chunk.x, chunk.rows, chunk.d, chunk.stride, 1);
-        f64::product(left, &table.right, width, width, rows, width, how);
-        let left = Left::new(mask, chunk.groups().len(), chunk.d, chunk.stride, 1);
-        f64::product(left, &table.outer, packed, packed, groups, packed, how);
-    } else {
-        gather(|i| chunk.row_entries(i), &table.right, width, rows);
-        gather(|g| chunk.group_entries(g), &table.outer, packed, groups);
-    }
-    for (batch, sums) in groups.chunks_mut(LANES * packed).enumerate() {
-        for sums in sums.chunks_exact_mut(packed) {
-            for j in 0..k {
-                sums[packed_len(j) + j] += noise;
-            }
-        }
-        // σ² > 0 keeps M definite; what rounding could still do to it costs no more than this row.
-        let log_determinants = invert(sums, packed, k, room);
-        vectorized(
-            #[inline(always)]
-            || {
-                for (lane, sums) in sums.chunks_exact(packed).enumerate() {
-                    let group = chunk.patterns.group(batch * LANES + lane);
-                    let m = group.observed() as f64;
-                    let constant =
-                        m * log_tau + (m - k as f64) * log_noise + log_determinants[lane];
-                    let (cross, mean_square) = (&sums[triangle..triangle + k], sums[triangle + k]);
-                    unpack(sums, k, width, full);
-                    for &i in group.rows {
-                        let row = &mut rows[i * width..(i + 1) * width];
-                        let length = norms[i] - 2.0 * row[k] + mean_square;
-                        row.iter_mut().zip(cross).for_each(|(b, c)| *b -= c);
-                        let explained = multiply(full, row, z);
-                        let squares = (length - explained).max(0.0) / noise;
-                        log_densities[i] = -0.5 * (constant + squares);
-                    }
-                }
-            },
-        );
-    }
-}
-
-/// A symmetric k × k matrix in full (k × width, the rest 0).
-fn unpack(packed: &[f64], k: usize, width: usize, full: &mut [f64]) {
-    for i in 0..k {
-        for j in 0..=i {
-            let value = packed[packed_len(i) + j];
-            full[i * width + j] = value;
-            full[j * width + i] = value;
-        }
-    }
-}
-
-/// Replaces b by `z = A b`, with A k × width and b of whole vectors; `zᵀ b`.
-#[inline(always)]
-fn multiply(a: &[f64], b: &mut [f64], z: &mut [f64]) -> f64 {
-    let width = b.len();
-    for (v, z) in vectors_mut(z).iter_mut().enumerate() {
-        let mut sums = [0.0; f64::PAD];
-        for (a, b) in a.chunks_exact(width).zip(&*b) {
-            let a = &vectors(a)[v];
-            for l in 0..f64::PAD {
-                sums[l] += b * a[l];
-            }
-        }
-        *z = sums;
-    }
-    let product = z.iter().zip(&*b).map(|(z, b)| z * b).sum();
-    b.copy_from_slice(z);
-    product
-}
-
-/// Adds the rows, weighted by what `log_densities` holds by now.
-fn accumulate(
-    table: &Tables,
-    chunk: &Chunk,
-    mask: Option<&[f64]>,
-    norms: &[f64],
-    buffers: &mut PartBuffers,
-    sums: &mut Sums,
-) {
-    let (d, k) = (chunk.d, table.part.k());
-    let (width, packed, triangle) = (table.width, table.packed, packed_len(k));
-    let noise = table.part.noise;
-    let PartBuffers { rows, groups, log_densities, outer, .. } = buffers;
-    outer.resize(packed + f64::PAD, 0.0);
-    for (group, moments) in chunk.groups().zip(groups.chunks_exact_mut(packed)) {
-        // E[zzᵀ] = cov + E[z] E[z]ᵀ, with cov = σ²M⁻¹.
-        let weigh = |i: usize| if group.observed() > 0 { log_densities[i] } else { 0.0 };
-        let weight: f64 = group.rows.iter().map(|&i| weigh(i)).sum();
-        moments[..triangle].iter_mut().for_each(|m| *m *= weight * noise);
-        moments[triangle..].fill(0.0);
-        vectorized(
-            #[inline(always)]
-            || {
-                for &i in group.rows {
-                    let row = &mut rows[i * width..(i + 1) * width];
-                    let w = weigh(i);
-                    sums.squares += w * norms[i];
-                    row[k] = 1.0;
-                    // A row of the triangle writes whole vectors; the next one writes over what is too much.
-                    for p in 0..=k {
-                        let scaled = w * row[p];
-                        let whole = (p + 1).next_multiple_of(f64::PAD);
-                        let out = &mut outer[packed_len(p)..packed_len(p) + whole];
-                        for (m, z) in vectors_mut(out).iter_mut().zip(vectors(row)) {
-                            for l in 0..f64::PAD {
-                                m[l] = scaled * z[l];
-                            }
-                        }
-                    }
-                    for (m, o) in vectors_mut(moments).iter_mut().zip(vectors(outer)) {
-                        for l in 0..f64::PAD {
-                            m[l] += o[l];
-                        }
-                    }
-                    row.iter_mut().for_each(|z| *z *= w);
-                }
-                for (s, m) in sums.latent.iter_mut().zip(&*moments) {
-                    *s += m;
-                }
-            },
-        );
-    }
-    if let Some(mask) = mask {
-        let how = How { padded: true, ..How::default() };
-        let left = Left::new(mask, d, chunk.groups().len(), 1, chunk.stride);
-        f64::product(left, groups, packed, packed, &mut sums.moments, packed, how);
-        let left = Left::new(chunk.x, d, chunk.rows, 1, chunk.stride);
-        f64::product(left, rows, width, width, &mut sums.products, width, how);
-    } else {
-        scatter(|g| chunk.group_entries(g), groups, packed, &mut sums.moments);
-        scatter(|i| chunk.row_entries(i), rows, width, &mut sums.products);
-    }
 }

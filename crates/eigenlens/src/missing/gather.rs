@@ -9,8 +9,9 @@ const LANES: usize = f64::PAD;
 const VECTORS: usize = 4;
 
 /// `out_i = Σ_f weight_i(f) · table_f` over the features of item i, which `entries` gives with their
-/// weights. The table is d × width, `out` items × width, with `width` a multiple of eight.
-pub(super) fn gather<'f, W: Fn(usize) -> f64>(
+/// weights (by place and feature). The table is d × width, `out` items × width, with `width` a
+/// multiple of eight.
+pub(super) fn gather<'f, W: Fn(usize, usize) -> f64>(
     entries: impl Fn(usize) -> (&'f [u32], W),
     table: &[f64],
     width: usize,
@@ -32,7 +33,7 @@ pub(super) fn gather<'f, W: Fn(usize) -> f64>(
 }
 
 #[inline(always)]
-fn gather_columns<'f, const V: usize, W: Fn(usize) -> f64>(
+fn gather_columns<'f, const V: usize, W: Fn(usize, usize) -> f64>(
     entries: &impl Fn(usize) -> (&'f [u32], W),
     table: &[f64],
     width: usize,
@@ -42,10 +43,10 @@ fn gather_columns<'f, const V: usize, W: Fn(usize) -> f64>(
     for (i, out) in out.chunks_exact_mut(width).enumerate() {
         let (features, weight) = entries(i);
         let mut sums = [[0.0; LANES]; V];
-        for &f in features {
+        for (at, &f) in features.iter().enumerate() {
             let f = f as usize;
             let row = &table[f * width + start..f * width + start + V * LANES];
-            let w = weight(f);
+            let w = weight(at, f);
             for v in 0..V {
                 for l in 0..LANES {
                     sums[v][l] += w * row[v * LANES + l];
@@ -59,7 +60,7 @@ fn gather_columns<'f, const V: usize, W: Fn(usize) -> f64>(
 }
 
 /// The other way: `table_f += weight_i(f) · from_i` for every feature of every item, in their order.
-pub(super) fn scatter<'f, W: Fn(usize) -> f64>(
+pub(super) fn scatter<'f, W: Fn(usize, usize) -> f64>(
     entries: impl Fn(usize) -> (&'f [u32], W),
     from: &[f64],
     width: usize,
@@ -81,7 +82,7 @@ pub(super) fn scatter<'f, W: Fn(usize) -> f64>(
 }
 
 #[inline(always)]
-fn scatter_columns<'f, const V: usize, W: Fn(usize) -> f64>(
+fn scatter_columns<'f, const V: usize, W: Fn(usize, usize) -> f64>(
     entries: &impl Fn(usize) -> (&'f [u32], W),
     from: &[f64],
     width: usize,
@@ -94,10 +95,10 @@ fn scatter_columns<'f, const V: usize, W: Fn(usize) -> f64>(
         for v in 0..V {
             item[v].copy_from_slice(&from[start + v * LANES..start + (v + 1) * LANES]);
         }
-        for &f in features {
+        for (at, &f) in features.iter().enumerate() {
             let f = f as usize;
             let row = &mut table[f * width + start..f * width + start + V * LANES];
-            let w = weight(f);
+            let w = weight(at, f);
             for v in 0..V {
                 for l in 0..LANES {
                     row[v * LANES + l] += w * item[v][l];

@@ -3,17 +3,18 @@
 
 use crate::linalg::simd::vectorized;
 use crate::linalg::small::packed_len;
+use std::f64::consts::{LN_2, SQRT_2};
 
 /// Matrices that are worked on together.
 pub(super) const LANES: usize = 8;
 
-type Lane = [f64; LANES];
+/// One number of each.
+pub(super) type Lane = [f64; LANES];
 
 /// Room for the work, to be used again.
 #[derive(Default)]
 pub(super) struct Room {
     matrix: Vec<Lane>,
-    pivots: Vec<Lane>,
     /// One over the pivots.
     shares: Vec<Lane>,
     column: Vec<Lane>,
@@ -22,132 +23,205 @@ pub(super) struct Room {
 /// Replaces up to eight packed k × k matrices, `stride` apart, by their inverses; the logarithms of
 /// their determinants. One that is not safely positive definite becomes 0 with the logarithm +∞.
 pub(super) fn invert(matrices: &mut [f64], stride: usize, k: usize, room: &mut Room) -> Lane {
-    let triangle = packed_len(k);
-    room.matrix.clear();
-    room.matrix.resize(triangle, [0.0; LANES]);
-    room.pivots.clear();
-    room.pivots.resize(k, [1.0; LANES]);
-    room.shares.resize(k, [1.0; LANES]);
-    room.column.resize(k, [0.0; LANES]);
-    let count = matrices.chunks(stride).len();
-    // Lanes without a matrix hold I.
-    for (lane, matrix) in matrices.chunks(stride).enumerate() {
-        for (a, m) in room.matrix.iter_mut().zip(matrix) {
-            a[lane] = *m;
-        }
-    }
-    for j in 0..k {
-        room.matrix[packed_len(j) + j][count..].fill(1.0);
-    }
-    let mut sound = [true; LANES];
-    vectorized(
+    let mut lanes = std::mem::take(&mut room.matrix);
+    lanes.resize(packed_len(k), [0.0; LANES]);
+    load(matrices, stride, &mut lanes);
+    let logs = vectorized(
         #[inline(always)]
-        || {
-            factor(k, room, &mut sound);
-            invert_factor(k, room);
-        },
+        || invert_lanes(&mut lanes, k, matrices.len() / stride, room),
     );
-    let mut log_determinants = [f64::INFINITY; LANES];
-    for (lane, matrix) in matrices.chunks_mut(stride).enumerate() {
-        if sound[lane] {
-            log_determinants[lane] = log_product(room.pivots.iter().map(|p| p[lane]));
-        }
-        for (m, a) in matrix.iter_mut().zip(&room.matrix) {
-            *m = if sound[lane] { a[lane] } else { 0.0 };
-        }
-    }
-    log_determinants
+    store(&lanes, matrices, stride);
+    room.matrix = lanes;
+    logs
 }
 
-/// `L D Lᵀ`: L without its ones below the diagonal, D as pivots.
+/// Numbers that lie one after the other, `stride` from one lane to the next.
+///
+/// Not compiled for wide registers: there it would be done by gathers, which wait for what was just
+/// written.
+pub(super) fn load(from: &[f64], stride: usize, lanes: &mut [Lane]) {
+    let height = lanes.len();
+    let rows = from.len() / stride;
+    if rows >= LANES {
+        let from = &from[..(LANES - 1) * stride + height];
+        for (p, lane) in lanes.iter_mut().enumerate() {
+            for l in 0..LANES {
+                lane[l] = from[l * stride + p];
+            }
+        }
+        return;
+    }
+    lanes.fill([0.0; LANES]);
+    for (l, from) in from.chunks_exact(stride).enumerate() {
+        for (lane, x) in lanes.iter_mut().zip(from) {
+            lane[l] = *x;
+        }
+    }
+}
+
+/// The other way.
+pub(super) fn store(lanes: &[Lane], to: &mut [f64], stride: usize) {
+    for (l, to) in to.chunks_exact_mut(stride).enumerate().take(LANES) {
+        for (x, lane) in to.iter_mut().zip(lanes) {
+            *x = lane[l];
+        }
+    }
+}
+
+/// The same where the matrices lie in lanes already, of which `count` are used.
 #[inline(always)]
-fn factor(k: usize, room: &mut Room, sound: &mut [bool; LANES]) {
-    let Room { matrix, pivots, shares, column } = room;
+pub(super) fn invert_lanes(matrix: &mut [Lane], k: usize, count: usize, room: &mut Room) -> Lane {
+    room.shares.resize(k, [0.0; LANES]);
+    room.column.resize(k, [0.0; LANES]);
+    let (shares, column) = (&mut room.shares[..k], &mut room.column[..k]);
+    let matrix = &mut matrix[..packed_len(k)];
+    // Lanes without a matrix hold I.
+    if count < LANES {
+        for i in 0..k {
+            for j in 0..=i {
+                matrix[packed_len(i) + j][count..].fill(if i == j { 1.0 } else { 0.0 });
+            }
+        }
+    }
+    let mut sound = [true; LANES];
+    let mut logs = factor(matrix, k, shares, column, &mut sound);
+    invert_factor(matrix, k, shares, column);
+    if sound != [true; LANES] {
+        for l in (0..LANES).filter(|&l| !sound[l]) {
+            logs[l] = f64::INFINITY;
+            matrix.iter_mut().for_each(|m| m[l] = 0.0);
+        }
+    }
+    logs
+}
+
+/// `L D Lᵀ`: L without its ones below the diagonal, and one over D; the logarithms of the determinants.
+#[inline(always)]
+fn factor(
+    matrix: &mut [Lane],
+    k: usize,
+    shares: &mut [Lane],
+    column: &mut [Lane],
+    sound: &mut [bool; LANES],
+) -> Lane {
+    let mut determinant = Product::default();
     for i in 0..k {
-        let row = packed_len(i);
-        let diagonal = matrix[row + i];
+        let (above, row) = matrix.split_at_mut(packed_len(i));
+        let row = &mut row[..=i];
+        let diagonal = row[i];
         let mut pivot = diagonal;
         for j in 0..i {
-            let other = packed_len(j);
             // c_j = l_ij d_j, before it is divided.
-            let mut sum = matrix[row + j];
-            for p in 0..j {
+            let mut sum = row[j];
+            for (c, o) in column[..j].iter().zip(&above[packed_len(j)..][..j]) {
                 for l in 0..LANES {
-                    sum[l] -= column[p][l] * matrix[other + p][l];
+                    sum[l] -= c[l] * o[l];
                 }
             }
             column[j] = sum;
             for l in 0..LANES {
-                matrix[row + j][l] = sum[l] * shares[j][l];
-                pivot[l] -= sum[l] * matrix[row + j][l];
+                row[j][l] = sum[l] * shares[j][l];
+                pivot[l] -= sum[l] * row[j][l];
             }
         }
         for l in 0..LANES {
             // What is left of the pivot must be more than its own rounding (and no NaN).
-            let fine = pivot[l] > 4.0 * f64::EPSILON * diagonal[l] && pivot[l].is_finite();
+            let least = (4.0 * f64::EPSILON * diagonal[l]).max(f64::MIN_POSITIVE);
+            let fine = pivot[l] > least && pivot[l] < f64::INFINITY;
             sound[l] &= fine;
-            pivots[i][l] = if fine { pivot[l] } else { 1.0 };
-            shares[i][l] = 1.0 / pivots[i][l];
+            pivot[l] = if fine { pivot[l] } else { 1.0 };
+            shares[i][l] = 1.0 / pivot[l];
         }
+        determinant.multiply(&pivot);
     }
+    determinant.ln()
 }
 
 /// From `L D Lᵀ` to its inverse.
 #[inline(always)]
-fn invert_factor(k: usize, room: &mut Room) {
-    let Room { matrix, shares, column, .. } = room;
+fn invert_factor(matrix: &mut [Lane], k: usize, shares: &[Lane], column: &mut [Lane]) {
     // N = L⁻¹, row by row; what is left of a row of L is needed until it is overwritten.
     for i in 0..k {
-        let row = packed_len(i);
+        let (above, row) = matrix.split_at_mut(packed_len(i));
+        let row = &mut row[..=i];
         for j in 0..i {
-            let mut sum = matrix[row + j];
+            let mut sum = row[j];
             for p in j + 1..i {
+                let n = &above[packed_len(p) + j];
                 for l in 0..LANES {
-                    sum[l] += matrix[row + p][l] * matrix[packed_len(p) + j][l];
+                    sum[l] += row[p][l] * n[l];
                 }
             }
-            matrix[row + j] = sum.map(|s| -s);
+            row[j] = sum.map(|s| -s);
         }
     }
     // Nᵀ D⁻¹ N, row by row: row i needs the rows of N from i on.
     for i in 0..k {
-        let row = packed_len(i);
         for p in i + 1..k {
             for l in 0..LANES {
                 column[p][l] = matrix[packed_len(p) + i][l] * shares[p][l];
             }
         }
         for j in 0..=i {
-            let mut sum = if i == j { [1.0; LANES] } else { matrix[row + j] };
+            let mut sum = if i == j { [1.0; LANES] } else { matrix[packed_len(i) + j] };
             for l in 0..LANES {
                 sum[l] *= shares[i][l];
             }
             for p in i + 1..k {
+                let n = &matrix[packed_len(p) + j];
                 for l in 0..LANES {
-                    sum[l] += column[p][l] * matrix[packed_len(p) + j][l];
+                    sum[l] += column[p][l] * n[l];
                 }
             }
-            matrix[row + j] = sum;
+            matrix[packed_len(i) + j] = sum;
         }
     }
 }
 
-/// The logarithm of a product of positive numbers, with one logarithm as long as it stays in range.
-fn log_product(factors: impl Iterator<Item = f64>) -> f64 {
-    let moderate = 1e-140..1e140;
-    let (mut sum, mut product) = (0.0, 1.0);
-    for factor in factors {
-        if !moderate.contains(&factor) {
-            sum += factor.ln();
-            continue;
-        }
-        product *= factor;
-        if !moderate.contains(&product) {
-            sum += product.ln();
-            product = 1.0;
+/// Products of positive normal numbers that leave no range: a mantissa and an exponent.
+struct Product {
+    mantissa: Lane,
+    exponent: [i64; LANES],
+}
+
+impl Default for Product {
+    fn default() -> Self {
+        Product { mantissa: [1.0; LANES], exponent: [0; LANES] }
+    }
+}
+
+impl Product {
+    #[inline(always)]
+    fn multiply(&mut self, factor: &Lane) {
+        const ONE: u64 = 1023 << 52;
+        const MANTISSA: u64 = (1 << 52) - 1;
+        for l in 0..LANES {
+            let bits = factor[l].to_bits();
+            let product = self.mantissa[l] * f64::from_bits(bits & MANTISSA | ONE);
+            let more = product.to_bits();
+            self.exponent[l] += (bits >> 52) as i64 + (more >> 52) as i64 - 2 * 1023;
+            self.mantissa[l] = f64::from_bits(more & MANTISSA | ONE);
         }
     }
-    sum + product.ln()
+
+    /// `ln m = 2 artanh((m − 1)/(m + 1))` with m about 1, by its series.
+    #[inline(always)]
+    fn ln(&self) -> Lane {
+        let mut logs = [0.0; LANES];
+        for l in 0..LANES {
+            let large = self.mantissa[l] > SQRT_2;
+            let m = if large { 0.5 * self.mantissa[l] } else { self.mantissa[l] };
+            let exponent = self.exponent[l] as f64 + if large { 1.0 } else { 0.0 };
+            let f = (m - 1.0) / (m + 1.0);
+            let s = f * f;
+            let mut series = 1.0 / 21.0;
+            for term in (0..10).rev() {
+                series = series * s + 1.0 / f64::from(2 * term + 1);
+            }
+            logs[l] = exponent * LN_2 + 2.0 * f * series;
+        }
+        logs
+    }
 }
 
 #[cfg(test)]
@@ -199,13 +273,19 @@ mod tests {
     }
 
     #[test]
-    fn logarithms_of_products_stay_in_range() {
-        for factors in [vec![], vec![2.0, 3.0], vec![1e300; 5], vec![1e-120; 9], vec![1e139; 4]] {
+    fn logarithms_of_products_are_exact_and_stay_in_range() {
+        let ones =
+            [1.0 + 1e-9, 1.0 - 1e-9, 1.4142135623730951, 1.414213562373095, 0.7071067811865476];
+        let near = ones.map(|x| vec![x]);
+        let far = [vec![], vec![2.0, 3.0], vec![1e300; 5], vec![1e-300; 9], vec![1.9; 3000]];
+        for factors in near.into_iter().chain(far) {
             let expected: f64 = factors.iter().map(|f: &f64| f.ln()).sum();
-            assert!(
-                (log_product(factors.into_iter()) - expected).abs()
-                    < 1e-12 * (1.0 + expected.abs())
-            );
+            let mut product = Product::default();
+            factors.iter().for_each(|f| product.multiply(&[*f; LANES]));
+            let error = factors.len().max(1) as f64 * 4.0 * f64::EPSILON;
+            for found in product.ln() {
+                assert!((found - expected).abs() <= error * expected.abs(), "{found} {expected}");
+            }
         }
     }
 }

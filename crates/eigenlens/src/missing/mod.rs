@@ -8,8 +8,9 @@
 //! What makes it fast: where most entries are there, the sums over them are products with a matrix of
 //! zeros and ones (rows of one pattern share a row of it), so that they run in the micro-kernel:
 //! `M = mask · {w_f w_fᵀ}` before and `Σ E[z zᵀ] = maskᵀ · {E[z zᵀ]}` after. Where few are, they are
-//! gathered one by one. Rows fall into the fixed units of every other pass, and chunks of them choose
-//! by what they hold, so the bits do not depend on the number of threads.
+//! gathered one by one. What need be found out only once is kept from pass to pass. Rows fall into the
+//! fixed units of every other pass, and chunks of them choose by what they hold, so the bits do not
+//! depend on the number of threads.
 
 mod accelerate;
 mod chunk;
@@ -20,6 +21,8 @@ mod gather;
 mod lanes;
 mod maximization;
 mod patterns;
+mod pieces;
+mod posterior;
 mod residuals;
 
 pub(crate) use chunk::{Chunk, map_chunks};
@@ -31,7 +34,7 @@ pub(crate) use maximization::Part;
 pub(crate) use patterns::Group;
 pub(crate) use residuals::expected_covariance_times;
 
-use crate::data::{Prepared, Standardization};
+use crate::data::{Dataset, Prepared, Source, Standardization};
 use crate::error::Result;
 use crate::scalar::Scalar;
 
@@ -41,20 +44,50 @@ pub(crate) fn log_likelihood<T: Scalar>(
     by: &Standardization,
     part: Part,
 ) -> Result<f64> {
-    Ok(expectation::expect(prepared, by, &[part])?.log_likelihood)
+    Ok(expectation::expect(&pieces::Rows::new(prepared, by, 0), &[part])?.log_likelihood)
 }
 
-/// Bytes allocated at the peak by an iteration with k latent dimensions.
-pub(crate) fn memory<T: Scalar>(d: usize, k: usize, parts: usize) -> u64 {
+/// Bytes that an iteration allocates.
+#[derive(Clone, Copy)]
+pub(crate) struct Memory {
+    /// At the peak.
+    pub peak: u64,
+    /// Of these, for what is kept from pass to pass.
+    pub room: u64,
+}
+
+/// What an iteration with k latent dimensions takes. Of data in memory up to a quarter is kept in the
+/// form that passes want, as far as a budget allows.
+pub(crate) fn memory<T: Scalar>(
+    data: &Dataset<T>,
+    k: usize,
+    parts: usize,
+    budget: Option<u64>,
+) -> Memory {
+    let d = data.n_features();
     let unit = crate::data::unit_rows(d) as u64;
     let sums = expectation::sums_bytes(d, k, parts);
     // Sums of the units side by side, buffers of their rows, a unit that waits when streamed.
     let side_by_side = expectation::units(d, k, parts) as u64 + 4;
-    let buffers = 32 * (d as u64 + 64) * 8 * (256 + 256 + 160)
-        + 32 * 256 * 8 * (k as u64 + 8) * (k as u64 + 8);
+    let buffers = 32 * (d as u64 + 64) * 8 * (256 + 256 + 256)
+        + 32 * 256 * 8 * parts as u64 * (k as u64 + 8) * (k as u64 + 8);
     // Scores of rows with holes: two units of rows with zeros in their holes, and what is found.
     let element = size_of::<T>() as u64;
     let scores =
         2 * unit * (d as u64 * (element + 1) + 3 * (8 * k as u64 + 64)) + unit * 8 * k as u64;
-    side_by_side * sums + buffers + scores + unit * d as u64 * element + (2 << 20)
+    let weights = 8 * data.weights().map_or(0, |w| w.values().len()) as u64;
+    let rows = match data.source() {
+        Source::Dense(x) => x.nrows() as u64,
+        _ => 0,
+    };
+    let least = side_by_side * sums
+        + buffers
+        + scores
+        + unit * d as u64 * element
+        + weights
+        + 2 * rows
+        + (2 << 20);
+    let left = budget.map_or(u64::MAX, |b| b.saturating_sub(least));
+    let room = (rows * d as u64 * element / 4).min(left);
+    Memory { peak: least + room, room }
 }

@@ -121,6 +121,11 @@ impl Patterns {
         }
     }
 
+    /// The pattern of every row.
+    pub fn of_rows(&self) -> &[usize] {
+        &self.of_row
+    }
+
     /// The group that a row belongs to.
     pub fn of_row(&self, row: usize) -> Group<'_> {
         self.group(self.of_row[row])

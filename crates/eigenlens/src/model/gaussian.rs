@@ -159,6 +159,9 @@ impl<'a> Gaussian<'a> {
     }
 
     fn require_density(&self, what: &'static str) -> Result<()> {
+        if self.noise == 0.0 && self.standard_deviations.iter().all(|sd| *sd == 0.0) {
+            return Err(Error::NotDefined { what, why: "the data have no variance".into() });
+        }
         if let Some(j) = self.standard_deviations.iter().position(|sd| *sd == 0.0) {
             let why = format!(
                 "component {} has no variance, so the samples lie in a subspace without volume; keep fewer components",

@@ -348,8 +348,8 @@ fn samples_and_p_values_are_the_models() {
 
 #[test]
 fn threads_blocks_and_storage_change_no_bit() {
-    // Most entries there, and few.
-    for (d, rate) in [(6, 0.2), (20, 0.8)] {
+    // Most entries there, and few, of which all or some are kept from pass to pass.
+    for (d, rate) in [(6, 0.2), (20, 0.8), (30, 0.88)] {
         no_bit_changes(&holey(12, 5000, d, 2, rate).1);
     }
 }
@@ -509,6 +509,20 @@ fn degenerate_data_give_no_nan() {
             }
         }
     }
+}
+
+#[test]
+fn data_without_variance_are_told_so() {
+    let same = Array2::from_elem((40, 5), 2.5);
+    let holes = with_holes(&mut Random::new(3), &same, 0.15);
+    for x in [&same, &holes] {
+        let data = Dataset::from(x).with_missing(Missing::Em);
+        let error = Ppca::new(2).fit(&data).unwrap().log_likelihood(&data).unwrap_err();
+        assert!(error.to_string().contains("the data have no variance"), "{error}");
+    }
+    let data = Dataset::from(&same);
+    let error = Pca::new(2).fit(&data).unwrap().precision().unwrap_err();
+    assert!(error.to_string().contains("the data have no variance"), "{error}");
 }
 
 #[test]

@@ -287,13 +287,13 @@ fn every_step_is_the_textbooks() {
     let whole = noisy(&mut random, 70, 6, 2, 0.6);
     let holes = with_holes(&mut random, &whole, 0.25);
     // Few entries, which are gathered, also in part of the rows only and under few patterns.
-    let wide = noisy(&mut random, 600, 30, 4, 0.6);
+    let wide = noisy(&mut random, 605, 30, 4, 0.6);
     let sparse = with_holes(&mut random, &wide, 0.7);
     let mut mixed = sparse.clone();
     mixed.slice_mut(s![..250, ..]).assign(&wide.slice(s![..250, ..]));
     let few =
         Array2::from_shape_fn(
-            (600, 30),
+            (605, 30),
             |(i, f)| {
                 if (i + f) % 3 == 0 { wide[[i, f]] } else { f64::NAN }
             },

@@ -333,11 +333,12 @@ impl PpcaModel {
     }
 
     fn no_density(&self) -> Error {
-        Error::NotDefined {
-            what: "the log-likelihood",
-            why: "the components carry all of the variance, so the samples lie in a subspace \
-                  without volume; keep fewer components"
-                .into(),
-        }
+        let why = if self.variances().iter().all(|v| *v == 0.0) {
+            "the data have no variance"
+        } else {
+            "the components carry all of the variance, so the samples lie in a subspace \
+             without volume; keep fewer components"
+        };
+        Error::NotDefined { what: "the log-likelihood", why: why.into() }
     }
 }

@@ -1,0 +1,271 @@
+//! Posteriors of the rows of a chunk under one part, eight rows at a time, one in each lane.
+
+use super::lanes::{LANES, Lane, Room, invert_lanes, load, store};
+use crate::linalg::aligned::Aligned;
+use crate::linalg::simd::{Tile, vectorized};
+use crate::linalg::small::packed_len;
+
+/// Numbers from one `ẑ` to the next, and from one packed `ẑ ẑᵀ` to the next: whole vectors.
+pub(super) fn width(k: usize) -> usize {
+    (k + 1).next_multiple_of(f64::PAD)
+}
+
+pub(super) fn packed_width(k: usize) -> usize {
+    packed_len(k + 1).next_multiple_of(f64::PAD)
+}
+
+/// Which rows of a chunk have the same entries.
+#[derive(Clone, Default)]
+pub(super) struct Groups {
+    /// The group of every row, numbered in the order of their first rows.
+    pub of_row: Vec<u8>,
+    /// How many entries the rows of a group have.
+    pub observed: Vec<u32>,
+}
+
+impl Groups {
+    /// Whether no two rows have the same entries.
+    pub fn all_differ(&self) -> bool {
+        self.observed.len() == self.of_row.len()
+    }
+}
+
+/// Buffers for one part.
+#[derive(Default)]
+pub(super) struct Posterior {
+    /// `Σ ŵ x` of every row (rows × width); then weight × (z, 1).
+    pub rows: Aligned<f64>,
+    /// `Σ E[ŵ ŵᵀ]` of every group (groups × packed); then `Σ E[ẑ ẑᵀ]`.
+    pub groups: Aligned<f64>,
+    /// Logarithm of the density of every row (and of up to seven that are none); then its weight.
+    pub log_densities: Vec<f64>,
+    /// Of eight groups at a time: `M⁻¹` and the rest of `Σ E[ŵ ŵᵀ]`, and what the logarithms of densities
+    /// have in common.
+    given: Vec<Lane>,
+    /// `E[z]` of eight rows at a time, and a lane to spare.
+    means: Vec<Lane>,
+    picked: Picked,
+    b: Vec<Lane>,
+    moments: Vec<Lane>,
+    turned: Aligned<f64>,
+    room: Room,
+}
+
+impl Posterior {
+    /// Makes room for the sums.
+    pub fn begin(&mut self, groups: &Groups, k: usize) {
+        self.rows.resize(groups.of_row.len() * width(k));
+        self.groups.resize(groups.observed.len() * packed_width(k));
+    }
+
+    /// From sums over the entries of rows and groups to posterior means and log densities; `norms` are
+    /// the squared lengths of the rows.
+    pub fn infer(&mut self, groups: &Groups, k: usize, noise: f64, norms: &[f64]) {
+        self.invert(groups, k, noise);
+        self.expect(groups, k, noise, norms);
+    }
+
+    fn invert(&mut self, groups: &Groups, k: usize, noise: f64) {
+        let (packed, height) = (packed_width(k), packed_width(k) + 1);
+        let (log_tau, log_noise) = (std::f64::consts::TAU.ln(), noise.ln());
+        self.given.resize(groups.observed.len().div_ceil(LANES) * height, [0.0; LANES]);
+        let batches = self.groups.chunks(LANES * packed).zip(groups.observed.chunks(LANES));
+        for ((sums, observed), given) in batches.zip(self.given.chunks_exact_mut(height)) {
+            load(sums, packed, &mut given[..packed_len(k + 1)]);
+            // σ² > 0 keeps M definite; what rounding could still do to it costs no more than this row.
+            given[packed] = vectorized(
+                #[inline(always)]
+                || {
+                    for j in 0..k {
+                        given[packed_len(j) + j].iter_mut().for_each(|m| *m += noise);
+                    }
+                    invert_lanes(given, k, observed.len(), &mut self.room)
+                },
+            );
+            for (constant, m) in given[packed].iter_mut().zip(observed) {
+                let m = f64::from(*m);
+                *constant += m * log_tau + (m - k as f64) * log_noise;
+            }
+        }
+    }
+
+    fn expect(&mut self, groups: &Groups, k: usize, noise: f64, norms: &[f64]) {
+        let width = width(k);
+        let n = groups.of_row.len();
+        self.log_densities.resize(n.next_multiple_of(LANES), 0.0);
+        self.means.resize(n.div_ceil(LANES) * (k + 1), [0.0; LANES]);
+        self.b.resize(k + 1, [0.0; LANES]);
+        self.picked.forget();
+        let b = &mut self.b[..=k];
+        let outputs = self.log_densities.as_chunks_mut().0.iter_mut().zip(norms.as_chunks().0);
+        let batches = groups.of_row.chunks(LANES).zip(self.rows.chunks(LANES * width));
+        let batches = batches.zip(self.means.chunks_exact_mut(k + 1)).zip(outputs);
+        for (((of_row, rows), means), (log_densities, norms)) in batches {
+            let given = self.picked.of(&self.given, packed_width(k) + 1, of_row);
+            load(rows, width, b);
+            vectorized(
+                #[inline(always)]
+                || *log_densities = expect_lanes(given, k, noise, norms, b, means),
+            );
+        }
+        // Lanes without a row weigh nothing.
+        self.log_densities[n..].fill(0.0);
+    }
+
+    /// From weights (in place of log densities) to the sums of moments: those of groups in `groups`,
+    /// those of rows in `rows`, and over all rows added to `latent` (q).
+    pub fn weigh(&mut self, groups: &Groups, k: usize, noise: f64, latent: &mut [f64]) {
+        let (width, packed, q) = (width(k), packed_width(k), packed_len(k + 1));
+        let alone = groups.all_differ();
+        if !alone {
+            self.groups.fill(0.0);
+        }
+        self.turned.resize(LANES * packed);
+        self.moments.clear();
+        self.moments.resize(2 * q, [0.0; LANES]);
+        self.picked.forget();
+        let (moments, total) = self.moments.split_at_mut(q);
+        let batches = groups.of_row.chunks(LANES).zip(self.rows.chunks_mut(LANES * width));
+        let batches = batches.zip(self.means.chunks_exact(k + 1));
+        let weights = self.log_densities.as_chunks().0;
+        for (batch, (((of_row, rows), means), weights)) in batches.zip(weights).enumerate() {
+            let given = self.picked.of(&self.given, packed + 1, of_row);
+            vectorized(
+                #[inline(always)]
+                || moments_of_lanes(given, k, noise, weights, means, moments, total),
+            );
+            store(&moments[packed_len(k)..], rows, width);
+            if alone {
+                store(moments, &mut self.groups[batch * LANES * packed..], packed);
+                continue;
+            }
+            store(moments, &mut self.turned, packed);
+            vectorized(
+                #[inline(always)]
+                || {
+                    for (&g, row) in of_row.iter().zip(self.turned.chunks_exact(packed)) {
+                        let sums = &mut self.groups[usize::from(g) * packed..][..packed];
+                        sums.iter_mut().zip(row).for_each(|(s, r)| *s += r);
+                    }
+                },
+            );
+        }
+        for (sum, total) in latent.iter_mut().zip(total) {
+            *sum += total.iter().sum::<f64>();
+        }
+    }
+}
+
+/// From `b = Σ ŵ x` to means and logarithms of densities.
+#[inline(always)]
+fn expect_lanes(
+    given: &[Lane],
+    k: usize,
+    noise: f64,
+    norms: &Lane,
+    b: &mut [Lane],
+    means: &mut [Lane],
+) -> Lane {
+    let (inverse, rest) = given.split_at(packed_len(k));
+    let mut length = *norms;
+    for l in 0..LANES {
+        length[l] += rest[k][l] - 2.0 * b[k][l];
+    }
+    for (b, cross) in b.iter_mut().zip(&rest[..k]) {
+        for l in 0..LANES {
+            b[l] -= cross[l];
+        }
+    }
+    for i in 0..k {
+        let mut z = [0.0; LANES];
+        for (j, b) in b[..k].iter().enumerate() {
+            let inverse = &inverse[packed_len(i.max(j)) + i.min(j)];
+            for l in 0..LANES {
+                z[l] += inverse[l] * b[l];
+            }
+        }
+        for l in 0..LANES {
+            length[l] -= z[l] * b[i][l];
+        }
+        means[i] = z;
+    }
+    let constant = &given[packed_width(k)];
+    let mut logs = [0.0; LANES];
+    for l in 0..LANES {
+        logs[l] = -0.5 * (constant[l] + length[l].max(0.0) / noise);
+    }
+    logs
+}
+
+/// `weight · E[ẑ ẑᵀ]`, also added to `total`.
+#[inline(always)]
+fn moments_of_lanes(
+    given: &[Lane],
+    k: usize,
+    noise: f64,
+    weights: &Lane,
+    means: &[Lane],
+    moments: &mut [Lane],
+    total: &mut [Lane],
+) {
+    let spread = weights.map(|w| w * noise);
+    // E[zzᵀ] = cov + E[z] E[z]ᵀ, with cov = σ²M⁻¹.
+    for i in 0..k {
+        let row = &mut moments[packed_len(i)..][..=i];
+        let inverse = &given[packed_len(i)..][..=i];
+        let mut weighted = [0.0; LANES];
+        for l in 0..LANES {
+            weighted[l] = weights[l] * means[i][l];
+        }
+        for j in 0..=i {
+            let mut moment = [0.0; LANES];
+            for l in 0..LANES {
+                moment[l] = weighted[l] * means[j][l] + spread[l] * inverse[j][l];
+            }
+            row[j] = moment;
+        }
+        moments[packed_len(k) + i] = weighted;
+    }
+    moments[packed_len(k) + k] = *weights;
+    for (total, m) in total.iter_mut().zip(moments) {
+        for l in 0..LANES {
+            total[l] += m[l];
+        }
+    }
+}
+
+/// What the groups of eight rows have, in the rows' lanes.
+#[derive(Default)]
+struct Picked {
+    lanes: Vec<Lane>,
+    /// The groups they are from.
+    groups: Vec<u8>,
+}
+
+impl Picked {
+    fn forget(&mut self) {
+        self.groups.clear();
+    }
+
+    /// From `given`, in which eight groups take `height` lanes.
+    #[inline(always)]
+    fn of<'g>(&'g mut self, given: &'g [Lane], height: usize, groups: &[u8]) -> &'g [Lane] {
+        let first = usize::from(groups[0]);
+        let together = groups.iter().enumerate().all(|(l, &g)| usize::from(g) == first + l);
+        if together && first.is_multiple_of(LANES) {
+            return &given[first / LANES * height..][..height];
+        }
+        if self.groups != groups {
+            self.groups.clear();
+            self.groups.extend_from_slice(groups);
+            self.lanes.resize(height, [0.0; LANES]);
+            for (l, g) in groups.iter().map(|&g| usize::from(g)).enumerate() {
+                let given = &given[g / LANES * height..][..height];
+                for (to, from) in self.lanes.iter_mut().zip(given) {
+                    to[l] = from[g % LANES];
+                }
+            }
+        }
+        &self.lanes[..height]
+    }
+}
