@@ -56,8 +56,8 @@ pub(crate) struct Memory {
     pub room: u64,
 }
 
-/// What an iteration with k latent dimensions takes. Of data in memory up to a quarter is kept in the
-/// form that passes want, as far as a budget allows.
+/// What an iteration with k latent dimensions takes. Of data in memory up to three eighths are kept in
+/// the form that passes want, as far as a budget allows: all of it where three entries of four lack.
 pub(crate) fn memory<T: Scalar>(
     data: &Dataset<T>,
     k: usize,
@@ -88,6 +88,6 @@ pub(crate) fn memory<T: Scalar>(
         + 2 * rows
         + (2 << 20);
     let left = budget.map_or(u64::MAX, |b| b.saturating_sub(least));
-    let room = (rows * d as u64 * element / 4).min(left);
+    let room = (rows * d as u64 * element * 3 / 8).min(left);
     Memory { peak: least + room, room }
 }

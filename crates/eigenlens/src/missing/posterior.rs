@@ -62,7 +62,7 @@ impl Posterior {
     /// the squared lengths of the rows.
     pub fn infer(&mut self, groups: &Groups, k: usize, noise: f64, norms: &[f64]) {
         self.invert(groups, k, noise);
-        self.expect(groups, k, noise, norms);
+        self.condition(groups, k, noise, norms);
     }
 
     fn invert(&mut self, groups: &Groups, k: usize, noise: f64) {
@@ -89,7 +89,7 @@ impl Posterior {
         }
     }
 
-    fn expect(&mut self, groups: &Groups, k: usize, noise: f64, norms: &[f64]) {
+    fn condition(&mut self, groups: &Groups, k: usize, noise: f64, norms: &[f64]) {
         let width = width(k);
         let n = groups.of_row.len();
         self.log_densities.resize(n.next_multiple_of(LANES), 0.0);

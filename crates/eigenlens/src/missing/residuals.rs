@@ -147,7 +147,7 @@ impl<'a> Tables<'a> {
     }
 
     fn add(&self, chunk: &Chunk, sums: &mut Sums, buffers: &mut Buffers) -> Result<()> {
-        self.expect(chunk, buffers)?;
+        self.complete(chunk, buffers)?;
         let Buffers { x, along, .. } = buffers;
         along.resize(chunk.rows * self.width);
         let how = How { fresh: true, padded: true, ..How::default() };
@@ -171,7 +171,7 @@ impl<'a> Tables<'a> {
     }
 
     /// `E[x − μ]` of every row, and `cov[z]` of every group.
-    fn expect(&self, chunk: &Chunk, buffers: &mut Buffers) -> Result<()> {
+    fn complete(&self, chunk: &Chunk, buffers: &mut Buffers) -> Result<()> {
         let (k, narrow, packed) = (self.k(), padded(self.k()), padded(packed_len(self.k())));
         let Buffers { x, z, gains, covariances, room, .. } = buffers;
         x.resize(chunk.rows * chunk.stride);
@@ -267,13 +267,13 @@ impl<'a> Tables<'a> {
                     0 => 0.0,
                     _ => group.rows.iter().map(|&i| chunk.counts[i]).sum(),
                 };
-                if !over_holes {
-                    inner.iter_mut().zip(&*self.wv).for_each(|(i, all)| *i = all - *i);
-                }
                 let covariance = &covariances[(first + g) * packed..][..packed_len(k)];
                 vectorized(
                     #[inline(always)]
                     || {
+                        if !over_holes {
+                            inner.iter_mut().zip(&*self.wv).for_each(|(i, all)| *i = all - *i);
+                        }
                         for (i, out) in spread.chunks_exact_mut(self.width).enumerate() {
                             out.fill(0.0);
                             for (j, inner) in inner.chunks_exact(self.width).enumerate() {
@@ -281,12 +281,12 @@ impl<'a> Tables<'a> {
                                 out.iter_mut().zip(inner).for_each(|(o, x)| *o += c * x);
                             }
                         }
+                        if !over_holes {
+                            sums.unseen.iter_mut().zip(&*spread).for_each(|(s, x)| *s += x);
+                            spread.iter_mut().for_each(|s| *s = -*s);
+                        }
                     },
                 );
-                if !over_holes {
-                    sums.unseen.iter_mut().zip(&*spread).for_each(|(s, x)| *s += x);
-                    spread.iter_mut().for_each(|s| *s = -*s);
-                }
             }
             scatter(entries, spread, self.width, &mut sums.product);
         }
