@@ -4,7 +4,7 @@ use super::prepared::{BLOCK, Block, Prepared, Slab, slab_rows, unit_rows};
 use super::sparse;
 use crate::error::{Error, Result};
 use crate::linalg::dense::exponent_of;
-use crate::linalg::simd::{fetch_lines, vectorized};
+use crate::linalg::simd::{add_deviations, fetch_lines, vectorized};
 use crate::scalar::Scalar;
 use rayon::prelude::*;
 
@@ -239,33 +239,22 @@ pub(crate) fn block_mean<T: Scalar>(block: &Block<T>) -> Columns {
     let origin = &block.row(origin)[..d];
     let weight = columns.weight;
     let (sums, low) = (&mut columns.mean[..d], &mut columns.low[..d]);
+    // Four rows at a time: the sums are loaded and stored a quarter as often.
+    let summed = if block.counts.is_none() {
+        add_deviations(block.lines(0, d), origin, sums);
+        block.rows / 4 * 4
+    } else {
+        0
+    };
     vectorized(
         // Moved in: a slice behind a reference would be looked up again after every store.
         #[inline(always)]
         move || {
-            let mut i = 0;
-            if block.counts.is_none() {
-                // Four rows at a time: the sums are loaded and stored a quarter as often.
-                while i + 4 <= block.rows {
-                    (i + 4..i + 8).for_each(|next| block.fetch(next));
-                    let (a, b) = (&block.row(i)[..d], &block.row(i + 1)[..d]);
-                    let (c, e) = (&block.row(i + 2)[..d], &block.row(i + 3)[..d]);
-                    for f in 0..d {
-                        let o = origin[f].to_f64();
-                        sums[f] += ((a[f].to_f64() - o) + (b[f].to_f64() - o))
-                            + ((c[f].to_f64() - o) + (e[f].to_f64() - o));
-                    }
-                    i += 4;
-                }
-            }
-            while i < block.rows {
+            for i in (summed..block.rows).filter(|&i| block.count(i) > 0.0) {
                 let w = block.count(i);
-                if w > 0.0 {
-                    for ((sum, &x), &o) in sums.iter_mut().zip(block.row(i)).zip(origin) {
-                        *sum += w * (x.to_f64() - o.to_f64());
-                    }
+                for ((sum, &x), &o) in sums.iter_mut().zip(block.row(i)).zip(origin) {
+                    *sum += w * (x.to_f64() - o.to_f64());
                 }
-                i += 1;
             }
             for f in 0..d {
                 (sums[f], low[f]) = two_sum(origin[f].to_f64(), sums[f] / weight);

@@ -8,7 +8,7 @@ use crate::linalg::aligned::Aligned;
 use crate::linalg::dense::power_of_two;
 use crate::linalg::pool;
 use crate::linalg::scatter::{Squares, add_lower, mirror, packed_len, row_width};
-use crate::linalg::simd::{Ahead, Tile, vectorized};
+use crate::linalg::simd::{Ahead, Tile, center};
 use crate::linalg::spares::Lent;
 use crate::scalar::Scalar;
 use crate::wishes::Options;
@@ -349,32 +349,19 @@ fn pack<T: Scalar>(block: &Block<T>, columns: &Columns, width: usize, packed: &m
     let low: Vec<T> = (columns.mean.iter().zip(&columns.low).zip(&high))
         .map(|((&m, &l), h)| T::from_f64((m - h.to_f64()) + l))
         .collect();
-    let (high, low) = (&high[..d], &low[..d]);
-    vectorized(
-        #[inline(always)]
-        move || {
-            for (panel, out) in packed.chunks_mut(block.rows * width).enumerate() {
-                let first = panel * width;
-                if first >= d {
-                    break;
-                }
-                let columns = width.min(d - first);
-                let (high, low) = (&high[first..first + columns], &low[first..first + columns]);
-                for (i, line) in out.chunks_exact_mut(width).enumerate() {
-                    let x = &block.row(i)[first..first + columns];
-                    let (line, pad) = line.split_at_mut(columns);
-                    for f in 0..columns {
-                        line[f] = (x[f] - high[f]) - low[f];
-                    }
-                    if let Some(counts) = block.counts {
-                        let root = T::from_f64(counts[i].sqrt());
-                        line.iter_mut().for_each(|v| *v = *v * root);
-                    }
-                    pad.fill(T::default());
-                }
+    for first in (0..d).step_by(width) {
+        let columns = width.min(d - first);
+        let out = &mut packed[first * block.rows..][..block.rows * width];
+        center(block.lines(first, columns), &high[first..], &low[first..], out, width);
+        let whole = columns.next_multiple_of(T::PAD);
+        for (i, line) in out.chunks_exact_mut(width).enumerate() {
+            if let Some(counts) = block.counts {
+                let root = T::from_f64(counts[i].sqrt());
+                line[..columns].iter_mut().for_each(|v| *v = *v * root);
             }
-        },
-    );
+            line[whole..].fill(T::default());
+        }
+    }
 }
 
 /// Rows that carry the scatter of means, packed like data.

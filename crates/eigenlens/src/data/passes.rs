@@ -9,9 +9,8 @@ use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::gemm::{rows_of, slice_mut};
 use crate::linalg::scatter::{Squares, packed_len};
-use crate::linalg::simd::{self, Ahead, How, Left, Tile, fetch_lines, inner_products, vectorized};
+use crate::linalg::simd::{self, Ahead, How, Left, Tile, fetch_lines, vectorized};
 use crate::linalg::spares::Lent;
-use crate::linalg::transpose::transpose_into;
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
@@ -135,15 +134,6 @@ impl<T: Scalar> Standardized<'_, T> {
     ) -> Result<usize> {
         let (d, b) = v.dim();
         let padded = b.next_multiple_of(f64::PAD);
-        let owned;
-        let right = if padded == b && v.is_standard_layout() {
-            v
-        } else {
-            let mut copy = Array2::zeros((d, padded));
-            copy.slice_mut(s![.., ..b]).assign(&v);
-            owned = copy;
-            owned.view()
-        };
         let gram_from = wanted.gram.as_ref().map(|(from, _)| *from);
         let columns = gram_from.map_or(0, |from| padded - from);
         let mut mixing = labels.as_ref().map(|l| Mixing::new(l, padded));
@@ -163,11 +153,13 @@ impl<T: Scalar> Standardized<'_, T> {
             _ => (d, columns),
         };
         let mut total = Array2::<f64>::zeros(if columns > 0 { shape } else { (0, 0) });
-        let right = &Right::new(right);
         let rows = if sparse {
+            let mut right = Array2::zeros((d, padded));
+            right.slice_mut(s![.., ..b]).assign(&v);
             let gram = gram_from.map(|from| (from, &mut total));
-            sparse::pass(self, right.v, &mut wanted, gram, mixing.as_mut())?
+            sparse::pass(self, right.view(), &mut wanted, gram, mixing.as_mut())?
         } else {
+            let right = &Right::new(v);
             let slab = slab_rows(d, if small { UNITS } else { 2 });
             let mut scores = wanted.scores;
             let mut tails = wanted.tails;
@@ -212,14 +204,14 @@ impl<T: Scalar> Standardized<'_, T> {
     fn slab_by_units(
         &self,
         slab: &Slab<T>,
-        v: &Right<'_>,
+        v: &Right,
         room: Option<(Vec<f64>, &mut [T])>,
         gram: Option<(usize, &mut Array2<f64>)>,
         mut tails: Option<&mut Tails>,
         mixing: Option<&mut Mixing>,
         by_class: Option<(&[u32], usize)>,
     ) -> Result<()> {
-        let (d, b) = v.v.dim();
+        let (d, b) = (v.features, v.columns);
         let width = d.next_multiple_of(f64::PAD);
         let unit = unit_rows(d);
         let starts: Vec<usize> = (0..slab.rows).step_by(unit).collect();
@@ -336,13 +328,13 @@ impl<T: Scalar> Standardized<'_, T> {
     fn slab_by_features(
         &self,
         slab: &Slab<T>,
-        v: &Right<'_>,
+        v: &Right,
         room: Option<(Vec<f64>, &mut [T])>,
         gram: Option<(usize, &mut Array2<f64>)>,
         tails: Option<&mut Tails>,
         mixing: Option<&mut Mixing>,
     ) -> Result<()> {
-        let (d, b) = v.v.dim();
+        let (d, b) = (v.features, v.columns);
         let height = RANGE_ROWS;
         let starts: Vec<usize> = (0..slab.rows).step_by(height).collect();
         let (factors, pieces) = score_pieces(room, height, starts.len());
@@ -624,26 +616,33 @@ fn turn(rows: &[f64], panel: &mut [f64]) {
     }
 }
 
-/// The thin right operand V (d × b) of a pass, laid out for the product with rows.
-struct Right<'a> {
-    v: ArrayView2<'a, f64>,
-    /// Vᵀ (b × d padded), for long rows.
-    transposed: Option<Aligned<f64>>,
+/// The thin right operand V (d × b) of a pass, in panels of columns: what the product with a few
+/// features reads lies together.
+struct Right {
+    features: usize,
+    columns: usize,
+    panels: Aligned<f64>,
 }
 
-impl<'a> Right<'a> {
-    /// From this many features on, inner products of rows beat broadcasting.
-    const LONG: usize = 192;
+impl Right {
+    /// Features whose products are summed at a time: as much of a panel fills half of a first-level
+    /// cache.
+    const DEPTH: usize = 128;
 
-    fn new(v: ArrayView2<'a, f64>) -> Self {
-        let (d, b) = v.dim();
-        let stride = panel_stride(d);
-        let transposed = (d >= Self::LONG).then(|| {
-            let mut transposed = Aligned::zeros(b * stride);
-            transpose_into(v, &mut transposed, stride);
-            transposed
-        });
-        Right { v, transposed }
+    /// Of V, padded with columns of zeros.
+    fn new(v: ArrayView2<f64>) -> Right {
+        let (features, b) = v.dim();
+        let columns = b.next_multiple_of(f64::PAD);
+        let mut panels = Aligned::zeros(features * columns);
+        for first in (0..columns).step_by(PANEL) {
+            let width = PANEL.min(columns - first);
+            let known = v.slice(s![.., first.min(b)..(first + width).min(b)]);
+            let panel = panels[features * first..].chunks_exact_mut(width);
+            for (out, row) in panel.zip(known.rows()) {
+                out.iter_mut().zip(row).for_each(|(o, &v)| *o = v);
+            }
+        }
+        Right { features, columns, panels }
     }
 
     /// `Z = P V` for a panel of standardised rows, or what features `first..first + width` add to it.
@@ -651,7 +650,7 @@ impl<'a> Right<'a> {
     #[expect(clippy::too_many_arguments)]
     fn multiply(
         &self,
-        panel: &[f64],
+        rows_panel: &[f64],
         stride: usize,
         rows: usize,
         first: usize,
@@ -659,18 +658,15 @@ impl<'a> Right<'a> {
         z: &mut [f64],
         ahead: &Ahead,
     ) {
-        let (d, b) = self.v.dim();
-        let how = How { fresh: first == 0, padded: true, ahead: Some(ahead), ..How::default() };
-        match &self.transposed {
-            Some(right) => {
-                let (right, right_stride) = (&right[first..], panel_stride(d));
-                let depth = width.next_multiple_of(f64::PAD);
-                inner_products(panel, stride, rows, right, right_stride, b, depth, z, b, how);
-            }
-            None => {
-                let (right, right_stride) = rows_of(&self.v);
-                let left = Left::new(panel, rows, width, stride, 1);
-                f64::product(left, &right[first * right_stride..], right_stride, b, z, b, how);
+        for from in (0..width).step_by(Self::DEPTH) {
+            let depth = Self::DEPTH.min(width - from);
+            let left = Left::new(&rows_panel[from..], rows, depth, stride, 1);
+            let fresh = first + from == 0;
+            let how = How { fresh, padded: true, ahead: Some(ahead), ..How::default() };
+            for column in (0..self.columns).step_by(PANEL) {
+                let wide = PANEL.min(self.columns - column);
+                let right = &self.panels[self.features * column + (first + from) * wide..];
+                f64::product(left, right, wide, wide, &mut z[column..], self.columns, how);
             }
         }
     }
@@ -685,11 +681,7 @@ struct UnitSums<'s> {
 
 /// About how many lines the products of one panel can fetch.
 fn steps(d: usize, b: usize, gram_columns: usize, rows: usize) -> usize {
-    let scores = if d >= Right::LONG {
-        2 * d.div_ceil(8) * rows.div_ceil(3) * b.div_ceil(8)
-    } else {
-        d * rows.div_ceil(8) * b.div_ceil(24)
-    };
+    let scores = d * rows.div_ceil(8) * b.div_ceil(24);
     (scores + rows * d.div_ceil(24) * gram_columns.div_ceil(8)).max(1)
 }
 

@@ -6,7 +6,7 @@ use crate::error::{Error, Hint, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::dense::power_of_two;
 use crate::linalg::gemm::rows_of;
-use crate::linalg::simd::fetch_lines;
+use crate::linalg::simd::Lines;
 use crate::linalg::spares::{Lent, Spares};
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2, s};
@@ -428,6 +428,12 @@ impl<T: Scalar> Block<'_, T> {
         &self.data[i * self.stride..i * self.stride + self.n_features]
     }
 
+    /// All rows, of features `first..first + width`.
+    #[inline(always)]
+    pub fn lines(&self, first: usize, width: usize) -> Lines<'_, T> {
+        Lines::new(&self.data[first..], self.stride, self.rows, width)
+    }
+
     /// The weight of one row.
     #[inline(always)]
     pub fn count(&self, i: usize) -> f64 {
@@ -440,13 +446,10 @@ impl<T: Scalar> Block<'_, T> {
         Block { data, n_features: width, ..*self }
     }
 
-    /// Asks the cache for a row, where it is a piece of a longer one: the hardware follows memory no
-    /// further than a page.
+    /// Asks the cache for a row.
     #[inline(always)]
     pub fn fetch(&self, i: usize) {
-        if self.stride != self.n_features && i < self.rows {
-            fetch_lines(self.row(i));
-        }
+        self.lines(0, self.n_features).fetch(i);
     }
 
     /// The first entry that is not finite, as (row, column, value).

@@ -9,7 +9,7 @@ mod rows;
 mod symmetric;
 
 pub use exp::{cos, exp, exp_f32};
-pub use rows::{Row, standardize};
+pub use rows::{Lines, Row, add_deviations, center, standardize};
 pub use symmetric::{GROUP, WIDTH, symmetric_tile};
 
 use std::cell::Cell;
@@ -203,145 +203,6 @@ pub struct How<'a> {
     pub ahead: Option<&'a Ahead>,
 }
 
-/// `C = A Bᵀ` or `C += A Bᵀ` for A (rows × depth) and B (columns × depth), both row-major: inner
-/// products of long rows. `depth` and `columns` are multiples of [`Tile::PAD`] (padded with zeros).
-///
-/// Rows of A meet eleven operands in 24 sums, where the broadcasting tile of a single vector of
-/// columns would load one operand for each multiplication.
-#[expect(clippy::too_many_arguments)]
-pub fn inner_products(
-    a: &[f64],
-    a_stride: usize,
-    rows: usize,
-    b: &[f64],
-    b_stride: usize,
-    columns: usize,
-    depth: usize,
-    c: &mut [f64],
-    c_stride: usize,
-    how: How<'_>,
-) {
-    if rows == 0 || columns == 0 {
-        return;
-    }
-    assert!(columns.is_multiple_of(f64::PAD) && depth.is_multiple_of(f64::PAD));
-    assert!(
-        (rows - 1) * a_stride + depth <= a.len() && (columns - 1) * b_stride + depth <= b.len()
-    );
-    assert!(c_stride >= columns && (rows - 1) * c_stride + columns <= c.len());
-    let operands = Rows { a, a_stride, rows, b, b_stride, columns, depth };
-    #[cfg(target_arch = "x86_64")]
-    {
-        if x86::has_avx512() {
-            // SAFETY: the features were detected, the extents asserted.
-            return unsafe { x86::inner_avx512(operands, c, c_stride, how) };
-        }
-        if x86::has_avx2() {
-            // SAFETY: as above.
-            return unsafe { x86::inner_avx2(operands, c, c_stride, how) };
-        }
-    }
-    // SAFETY: the extents are asserted.
-    unsafe { drive_inner::<Portable<f64>, 2>(operands, c, c_stride, how) }
-}
-
-struct Rows<'a> {
-    a: &'a [f64],
-    a_stride: usize,
-    rows: usize,
-    b: &'a [f64],
-    b_stride: usize,
-    columns: usize,
-    depth: usize,
-}
-
-/// Depth of one sum: this much of eight rows of B stays in the first-level cache.
-const INNER_DEPTH: usize = 512;
-
-#[inline(always)]
-unsafe fn drive_inner<V: Vector<f64>, const NR: usize>(
-    x: Rows<'_>,
-    c: &mut [f64],
-    c_stride: usize,
-    how: How<'_>,
-) {
-    let mut from = 0;
-    while from < x.depth {
-        let depth = INNER_DEPTH.min(x.depth - from);
-        let fresh = how.fresh && from == 0;
-        for column in (0..x.columns).step_by(NR) {
-            let mut row = 0;
-            while row < x.rows {
-                let rows = (x.rows - row).min(3);
-                let resting = x.b.as_ptr().cast();
-                let fetch = Fetch::share(how.ahead, 2 * depth / V::LANES, resting);
-                // SAFETY: the tile's rows and columns lie inside the operands.
-                unsafe {
-                    let a = x.a.as_ptr().add(row * x.a_stride + from);
-                    let b = x.b.as_ptr().add(column * x.b_stride + from);
-                    let out = c.as_mut_ptr().add(row * c_stride + column);
-                    match rows {
-                        1 => inner_tile::<V, 1, NR>(
-                            a, x.a_stride, b, x.b_stride, depth, out, c_stride, fresh, fetch,
-                        ),
-                        2 => inner_tile::<V, 2, NR>(
-                            a, x.a_stride, b, x.b_stride, depth, out, c_stride, fresh, fetch,
-                        ),
-                        _ => inner_tile::<V, 3, NR>(
-                            a, x.a_stride, b, x.b_stride, depth, out, c_stride, fresh, fetch,
-                        ),
-                    }
-                }
-                row += rows;
-            }
-        }
-        from += depth;
-    }
-}
-
-#[inline(always)]
-#[expect(clippy::too_many_arguments)]
-unsafe fn inner_tile<V: Vector<f64>, const MR: usize, const NR: usize>(
-    a: *const f64,
-    a_stride: usize,
-    b: *const f64,
-    b_stride: usize,
-    depth: usize,
-    c: *mut f64,
-    c_stride: usize,
-    fresh: bool,
-    mut ahead: Fetch,
-) {
-    // SAFETY: the caller vouches for MR rows of A and NR rows of B over the depth.
-    unsafe {
-        let mut sums = [[V::zero(); NR]; MR];
-        let mut p = 0;
-        while p < depth {
-            let mut left = [V::zero(); MR];
-            for (r, v) in left.iter_mut().enumerate() {
-                *v = V::load(a.add(r * a_stride + p));
-            }
-            for q in 0..NR {
-                let right = V::load(b.add(q * b_stride + p));
-                for r in 0..MR {
-                    sums[r][q] = left[r].mul_add(right, sums[r][q]);
-                }
-            }
-            p += V::LANES;
-            // Twice: these sums take the rows in at the speed of the memory.
-            ahead.step();
-            ahead.step();
-        }
-        for (r, sums) in sums.iter().enumerate() {
-            for (q, sum) in sums.iter().enumerate() {
-                let out = &mut *c.add(r * c_stride + q);
-                let sum = sum.total();
-                *out = if fresh { sum } else { *out + sum };
-            }
-        }
-    }
-}
-
 macro_rules! tile {
     ($t:ty, $pad:literal, $panel:literal, $wide:ident, $narrow:ident) => {
         impl Tile for $t {
@@ -394,10 +255,8 @@ trait Vector<T>: Copy {
     unsafe fn load(p: *const T) -> Self;
     unsafe fn splat(p: *const T) -> Self;
     unsafe fn mul_add(self, b: Self, c: Self) -> Self;
-    /// Adds the lanes to numbers in f64.
-    unsafe fn add_f64(self, p: *mut f64);
-    /// The sum of the lanes.
-    unsafe fn total(self) -> T;
+    /// Adds the lanes to numbers in f64, or to 0 where they are `fresh`.
+    unsafe fn add_f64(self, p: *mut f64, fresh: bool);
     /// One register tile, as a function of its own: inlined among others its sums would not stay in
     /// registers.
     unsafe fn tile<const MR: usize, const NV: usize, const NR: usize>(job: &Job<T>);
@@ -513,52 +372,139 @@ struct Job<T> {
     ahead: Fetch,
 }
 
+/// How the left operand of a register tile lies in memory. What is known when compiling is an
+/// addition less for every row in the innermost loop, which the decoder would be busy with.
+struct Lie;
+
+impl Lie {
+    /// Rows of the tile are neighbours.
+    const ROWS: u8 = 0;
+    /// Steps of the sums are neighbours.
+    const STEPS: u8 = 1;
+    const ANYHOW: u8 = 2;
+
+    #[inline(always)]
+    fn of<T>(job: &Job<T>) -> u8 {
+        match (job.row_stride, job.depth_stride) {
+            (1, _) => Lie::ROWS,
+            (_, 1) => Lie::STEPS,
+            _ => Lie::ANYHOW,
+        }
+    }
+}
+
 #[inline(always)]
-unsafe fn tile<T, V: Vector<T>, const MR: usize, const NV: usize, const NR: usize>(job: &Job<T>) {
-    let &Job { row_stride, depth_stride, b_stride, depth, c, c_stride, mut ahead, .. } = job;
-    let (mut a, mut b) = (job.a, job.b);
+unsafe fn tile<
+    T,
+    V: Vector<T>,
+    const MR: usize,
+    const NV: usize,
+    const NR: usize,
+    const LIE: u8,
+>(
+    job: &Job<T>,
+) {
+    let &Job { c, c_stride, .. } = job;
     // SAFETY: the caller vouches for MR rows of A and NV vectors of B over the depth.
     unsafe {
-        let mut sums = [[V::zero(); NV]; MR];
-        for _ in 0..depth {
-            let mut right = [V::zero(); NV];
-            for q in 0..NV {
-                right[q] = V::load(b.add(q * V::LANES));
-            }
-            for r in 0..MR {
-                let left = V::splat(a.add(r * row_stride));
-                for q in 0..NV {
-                    sums[r][q] = left.mul_add(right[q], sums[r][q]);
-                }
-            }
-            ahead.step();
-            a = a.wrapping_add(depth_stride);
-            b = b.wrapping_add(b_stride);
-        }
-        // Loops over constant ranges with small bodies: they unroll, and the sums stay in registers.
+        // Unrolled as far as registers reach for the addresses of rows.
+        let sums: [[V; NV]; MR] = match LIE {
+            Lie::ROWS => sums::<T, V, MR, NV, 4>(job, 1, job.depth_stride),
+            Lie::STEPS if NV < 3 => sums::<T, V, MR, NV, 2>(job, job.row_stride, 1),
+            Lie::STEPS => sums::<T, V, MR, NV, 1>(job, job.row_stride, 1),
+            _ => sums::<T, V, MR, NV, 1>(job, job.row_stride, job.depth_stride),
+        };
         if job.valid == NV * V::LANES {
             if job.fresh {
-                for r in 0..MR {
-                    c.add(r * c_stride).write_bytes(0, NV * V::LANES);
-                }
-            }
-            for r in 0..MR {
-                for q in 0..NV {
-                    sums[r][q].add_f64(c.add(r * c_stride + q * V::LANES));
-                }
+                add_sums(&sums, c, c_stride, true);
+            } else {
+                add_sums(&sums, c, c_stride, false);
             }
             return;
         }
         let mut lines = [[0.0; NR]; MR];
         for r in 0..MR {
             for q in 0..NV {
-                sums[r][q].add_f64(lines[r].as_mut_ptr().add(q * V::LANES));
+                sums[r][q].add_f64(lines[r].as_mut_ptr().add(q * V::LANES), true);
             }
         }
         for (r, line) in lines.iter().enumerate() {
             let out = std::slice::from_raw_parts_mut(c.add(r * c_stride), job.valid);
             for (o, &v) in out.iter_mut().zip(line) {
                 *o = if job.fresh { v } else { *o + v };
+            }
+        }
+    }
+}
+
+/// SAFETY: `c` has room for MR rows of NV vectors.
+#[inline(always)]
+unsafe fn add_sums<T, V: Vector<T>, const MR: usize, const NV: usize>(
+    sums: &[[V; NV]; MR],
+    c: *mut f64,
+    c_stride: usize,
+    fresh: bool,
+) {
+    // Loops over constant ranges with small bodies: they unroll, and the sums stay in registers.
+    for r in 0..MR {
+        for q in 0..NV {
+            // SAFETY: vouched for by the caller.
+            unsafe { sums[r][q].add_f64(c.add(r * c_stride + q * V::LANES), fresh) };
+        }
+    }
+}
+
+/// The sums of a tile, `UNROLLED` steps at a time.
+///
+/// SAFETY: there are MR rows of A and NV vectors of B over the job's depth.
+#[inline(always)]
+unsafe fn sums<T, V: Vector<T>, const MR: usize, const NV: usize, const UNROLLED: usize>(
+    job: &Job<T>,
+    row_stride: usize,
+    depth_stride: usize,
+) -> [[V; NV]; MR] {
+    let &Job { mut a, mut b, b_stride, depth, mut ahead, .. } = job;
+    // SAFETY: vouched for by the caller.
+    unsafe {
+        let mut sums = [[V::zero(); NV]; MR];
+        for _ in 0..depth / UNROLLED {
+            for _ in 0..UNROLLED {
+                step(&mut sums, a, row_stride, b);
+                ahead.step();
+                a = a.wrapping_add(depth_stride);
+                b = b.wrapping_add(b_stride);
+            }
+        }
+        for _ in 0..depth % UNROLLED {
+            step(&mut sums, a, row_stride, b);
+            ahead.step();
+            a = a.wrapping_add(depth_stride);
+            b = b.wrapping_add(b_stride);
+        }
+        sums
+    }
+}
+
+/// One step of the sums.
+///
+/// SAFETY: there are MR entries of A and NV vectors of B.
+#[inline(always)]
+unsafe fn step<T, V: Vector<T>, const MR: usize, const NV: usize>(
+    sums: &mut [[V; NV]; MR],
+    a: *const T,
+    row_stride: usize,
+    b: *const T,
+) {
+    // SAFETY: vouched for by the caller.
+    unsafe {
+        let mut right = [V::zero(); NV];
+        for q in 0..NV {
+            right[q] = V::load(b.add(q * V::LANES));
+        }
+        for r in 0..MR {
+            let left = V::splat(a.wrapping_add(r * row_stride));
+            for q in 0..NV {
+                sums[r][q] = left.mul_add(right[q], sums[r][q]);
             }
         }
     }
@@ -591,20 +537,16 @@ macro_rules! portable {
                 Portable([self.0[0] * b.0[0] + c.0[0], self.0[1] * b.0[1] + c.0[1]])
             }
             #[inline(always)]
-            unsafe fn add_f64(self, p: *mut f64) {
-                // SAFETY: the caller vouches for two elements.
-                unsafe {
-                    *p += f64::from(self.0[0]);
-                    *p.add(1) += f64::from(self.0[1]);
+            unsafe fn add_f64(self, p: *mut f64, fresh: bool) {
+                for (lane, &v) in self.0.iter().enumerate() {
+                    // SAFETY: the caller vouches for two elements.
+                    let out = unsafe { &mut *p.add(lane) };
+                    *out = f64::from(v) + if fresh { 0.0 } else { *out };
                 }
-            }
-            #[inline(always)]
-            unsafe fn total(self) -> $t {
-                self.0[0] + self.0[1]
             }
             unsafe fn tile<const MR: usize, const NV: usize, const NR: usize>(job: &Job<$t>) {
                 // SAFETY: vouched for by the caller.
-                unsafe { tile::<$t, Self, MR, NV, NR>(job) }
+                unsafe { tile::<$t, Self, MR, NV, NR, { Lie::ANYHOW }>(job) }
             }
         }
     };
@@ -614,7 +556,7 @@ portable!(f32);
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{How, Job, Left, Rows, Vector, drive, drive_inner, tile};
+    use super::{How, Job, Left, Lie, Vector, drive, tile};
     use std::arch::x86_64::*;
 
     #[inline]
@@ -649,7 +591,7 @@ mod x86 {
     }
 
     macro_rules! vector {
-        ($v:ty, $t:ty, $features:literal, $lanes:expr, $zero:ident, $load:ident, $splat:ident, $fma:ident, $add:ident, $total:expr) => {
+        ($v:ty, $t:ty, $features:literal, $lanes:expr, $zero:ident, $load:ident, $splat:ident, $fma:ident, $add:ident) => {
             impl Vector<$t> for $v {
                 const LANES: usize = $lanes;
                 #[inline(always)]
@@ -673,27 +615,33 @@ mod x86 {
                     unsafe { $fma(self, b, c) }
                 }
                 #[inline(always)]
-                unsafe fn add_f64(self, p: *mut f64) {
+                unsafe fn add_f64(self, p: *mut f64, fresh: bool) {
                     // SAFETY: as above; the caller vouches for the room.
-                    unsafe { $add(self, p) }
-                }
-                #[inline(always)]
-                unsafe fn total(self) -> $t {
-                    // SAFETY: as above.
-                    unsafe { $total(self) }
+                    unsafe { $add(self, p, fresh) }
                 }
                 #[inline(always)]
                 unsafe fn tile<const MR: usize, const NV: usize, const NR: usize>(job: &Job<$t>) {
                     #[target_feature(enable = $features)]
                     #[inline(never)]
-                    unsafe fn alone<const MR: usize, const NV: usize, const NR: usize>(
+                    unsafe fn alone<
+                        const MR: usize,
+                        const NV: usize,
+                        const NR: usize,
+                        const LIE: u8,
+                    >(
                         job: &Job<$t>,
                     ) {
                         // SAFETY: vouched for by the caller.
-                        unsafe { tile::<$t, $v, MR, NV, NR>(job) }
+                        unsafe { tile::<$t, $v, MR, NV, NR, LIE>(job) }
                     }
                     // SAFETY: vouched for by the caller.
-                    unsafe { alone::<MR, NV, NR>(job) }
+                    unsafe {
+                        match Lie::of(job) {
+                            Lie::ROWS => alone::<MR, NV, NR, { Lie::ROWS }>(job),
+                            Lie::STEPS => alone::<MR, NV, NR, { Lie::STEPS }>(job),
+                            _ => alone::<MR, NV, NR, { Lie::ANYHOW }>(job),
+                        }
+                    }
                 }
             }
         };
@@ -707,8 +655,7 @@ mod x86 {
         _mm512_loadu_pd,
         _mm512_set1_pd,
         _mm512_fmadd_pd,
-        add_512d,
-        _mm512_reduce_add_pd
+        add_512d
     );
     vector!(
         __m512,
@@ -719,8 +666,7 @@ mod x86 {
         _mm512_loadu_ps,
         _mm512_set1_ps,
         _mm512_fmadd_ps,
-        add_512,
-        _mm512_reduce_add_ps
+        add_512
     );
     vector!(
         __m256d,
@@ -731,8 +677,7 @@ mod x86 {
         _mm256_loadu_pd,
         _mm256_set1_pd,
         _mm256_fmadd_pd,
-        add_256d,
-        total_pd
+        add_256d
     );
     vector!(
         __m256,
@@ -743,81 +688,50 @@ mod x86 {
         _mm256_loadu_ps,
         _mm256_set1_ps,
         _mm256_fmadd_ps,
-        add_256,
-        total_ps
+        add_256
     );
 
     /// SAFETY: the CPU has AVX-512; `p` has room for eight.
     #[inline(always)]
-    unsafe fn add_512d(v: __m512d, p: *mut f64) {
+    unsafe fn add_512d(v: __m512d, p: *mut f64, fresh: bool) {
         // SAFETY: vouched for by the caller.
         unsafe {
-            _mm512_storeu_pd(p, _mm512_add_pd(_mm512_loadu_pd(p), v));
+            let old = if fresh { _mm512_setzero_pd() } else { _mm512_loadu_pd(p) };
+            _mm512_storeu_pd(p, _mm512_add_pd(old, v));
         }
     }
 
     /// SAFETY: the CPU has AVX-512; `p` has room for sixteen.
     #[inline(always)]
-    unsafe fn add_512(v: __m512, p: *mut f64) {
+    unsafe fn add_512(v: __m512, p: *mut f64, fresh: bool) {
         // SAFETY: vouched for by the caller.
         unsafe {
             let bits = _mm512_castps_pd(v);
             let low = _mm256_castpd_ps(_mm512_castpd512_pd256(bits));
             let high = _mm256_castpd_ps(_mm512_extractf64x4_pd::<1>(bits));
-            add_512d(_mm512_cvtps_pd(low), p);
-            add_512d(_mm512_cvtps_pd(high), p.add(8));
+            add_512d(_mm512_cvtps_pd(low), p, fresh);
+            add_512d(_mm512_cvtps_pd(high), p.add(8), fresh);
         }
     }
 
     /// SAFETY: the CPU has AVX; `p` has room for four.
     #[inline(always)]
-    unsafe fn add_256d(v: __m256d, p: *mut f64) {
+    unsafe fn add_256d(v: __m256d, p: *mut f64, fresh: bool) {
         // SAFETY: vouched for by the caller.
         unsafe {
-            _mm256_storeu_pd(p, _mm256_add_pd(_mm256_loadu_pd(p), v));
+            let old = if fresh { _mm256_setzero_pd() } else { _mm256_loadu_pd(p) };
+            _mm256_storeu_pd(p, _mm256_add_pd(old, v));
         }
     }
 
     /// SAFETY: the CPU has AVX; `p` has room for eight.
     #[inline(always)]
-    unsafe fn add_256(v: __m256, p: *mut f64) {
+    unsafe fn add_256(v: __m256, p: *mut f64, fresh: bool) {
         // SAFETY: vouched for by the caller.
         unsafe {
-            add_256d(_mm256_cvtps_pd(_mm256_castps256_ps128(v)), p);
-            add_256d(_mm256_cvtps_pd(_mm256_extractf128_ps::<1>(v)), p.add(4));
+            add_256d(_mm256_cvtps_pd(_mm256_castps256_ps128(v)), p, fresh);
+            add_256d(_mm256_cvtps_pd(_mm256_extractf128_ps::<1>(v)), p.add(4), fresh);
         }
-    }
-
-    /// SAFETY: the CPU has AVX.
-    #[inline(always)]
-    unsafe fn total_pd(v: __m256d) -> f64 {
-        let mut lanes = [0.0; 4];
-        // SAFETY: vouched for by the caller; the array has room for four.
-        unsafe { _mm256_storeu_pd(lanes.as_mut_ptr(), v) };
-        (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
-    }
-
-    /// SAFETY: the CPU has AVX.
-    #[inline(always)]
-    unsafe fn total_ps(v: __m256) -> f32 {
-        let mut lanes = [0.0; 8];
-        // SAFETY: vouched for by the caller; the array has room for eight.
-        unsafe { _mm256_storeu_ps(lanes.as_mut_ptr(), v) };
-        lanes.iter().sum()
-    }
-
-    /// SAFETY: the CPU has AVX-512, and the operands are as large as they claim.
-    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
-    pub(super) unsafe fn inner_avx512(x: Rows<'_>, c: &mut [f64], c_stride: usize, how: How<'_>) {
-        // SAFETY: vouched for by the caller.
-        unsafe { drive_inner::<__m512d, 8>(x, c, c_stride, how) }
-    }
-
-    /// SAFETY: the CPU has AVX2 and FMA, and the operands are as large as they claim.
-    #[target_feature(enable = "avx2,fma")]
-    pub(super) unsafe fn inner_avx2(x: Rows<'_>, c: &mut [f64], c_stride: usize, how: How<'_>) {
-        // SAFETY: vouched for by the caller.
-        unsafe { drive_inner::<__m256d, 4>(x, c, c_stride, how) }
     }
 
     macro_rules! product {

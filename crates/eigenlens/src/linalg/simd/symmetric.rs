@@ -133,14 +133,14 @@ unsafe fn rows<V: Vector<f64>, const R: usize, const BOTH: bool>(
             }
             if BOTH {
                 let out = job.y_columns.add(j * WIDTH + lane);
-                even.add_f64(out);
-                odd.add_f64(out);
+                even.add_f64(out, false);
+                odd.add_f64(out, false);
             }
             k = k.add(GROUP);
             fetch(k.wrapping_add(AHEAD));
         }
         for r in 0..R {
-            y[r].add_f64(job.y_rows.add(first + r * WIDTH));
+            y[r].add_f64(job.y_rows.add(first + r * WIDTH), false);
         }
     }
 }
