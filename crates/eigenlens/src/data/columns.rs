@@ -21,12 +21,21 @@ pub(crate) struct Columns {
     pub low: Vec<f64>,
     /// Σ w (x − mean)².
     pub squares: Vec<f64>,
+    /// Whether entries may differ. Squares of 0 do not tell: those of tiny numbers vanish.
+    pub varies: Vec<bool>,
 }
 
 impl Columns {
     pub fn zero(n_features: usize) -> Self {
         let zero = vec![0.0; n_features];
-        Columns { weight: 0.0, rows: 0, mean: zero.clone(), low: zero.clone(), squares: zero }
+        Columns {
+            weight: 0.0,
+            rows: 0,
+            mean: zero.clone(),
+            low: zero.clone(),
+            squares: zero,
+            varies: vec![false; n_features],
+        }
     }
 
     /// One pass over the data; a second one where a column's magnitude asks for a power of two.
@@ -95,6 +104,8 @@ impl Columns {
         let share = other.weight / weight;
         for f in 0..self.mean.len() {
             let difference = (other.mean[f] - self.mean[f]) + (other.low[f] - self.low[f]);
+            // Means of constant columns are exact.
+            self.varies[f] |= other.varies[f] | (difference != 0.0);
             let (mean, low) = two_sum(self.mean[f], self.low[f] + difference * share);
             self.mean[f] = mean;
             self.low[f] = low;
@@ -122,6 +133,9 @@ pub(crate) fn rescale<T: Scalar>(prepared: &mut Prepared<T>, columns: &Columns) 
     let (low, high) = (2f64.powi(-2 * T::SAFE_EXPONENT), 2f64.powi(2 * T::SAFE_EXPONENT));
     let suspects: Vec<usize> = (0..columns.mean.len())
         .filter(|&f| {
+            if !columns.varies[f] && exponent_of(columns.mean[f].abs()).abs() <= T::SAFE_EXPONENT {
+                return false;
+            }
             let mean_square = columns.squares[f] / columns.weight;
             let sound = (low..=high).contains(&mean_square) && columns.mean[f].is_finite();
             !sound || exponent_of(columns.mean[f].abs()) > 2 * T::SAFE_EXPONENT
@@ -195,6 +209,7 @@ pub(crate) fn by_strips<T: Scalar>(
         whole.mean.extend(part.mean);
         whole.low.extend(part.low);
         whole.squares.extend(part.squares);
+        whole.varies.extend(part.varies);
     }
     whole
 }
@@ -234,11 +249,13 @@ pub(crate) fn block_mean<T: Scalar>(block: &Block<T>) -> Columns {
     let d = block.n_features;
     let mut columns = Columns::zero(d);
     let Some(origin) = (0..block.rows).find(|&i| block.count(i) > 0.0) else { return columns };
-    columns.rows = (0..block.rows).filter(|&i| block.count(i) > 0.0).count();
+    let counted = || (0..block.rows).filter(|&i| block.count(i) > 0.0);
+    columns.rows = counted().count();
     columns.weight = (0..block.rows).map(|i| block.count(i)).sum();
     let origin = &block.row(origin)[..d];
     let weight = columns.weight;
     let (sums, low) = (&mut columns.mean[..d], &mut columns.low[..d]);
+    let varies = &mut columns.varies[..d];
     // Four rows at a time: the sums are loaded and stored a quarter as often.
     let summed = if block.counts.is_none() {
         add_deviations(block.lines(0, d), origin, sums);
@@ -257,10 +274,15 @@ pub(crate) fn block_mean<T: Scalar>(block: &Block<T>) -> Columns {
                 }
             }
             for f in 0..d {
+                varies[f] = sums[f] != 0.0;
                 (sums[f], low[f]) = two_sum(origin[f].to_f64(), sums[f] / weight);
             }
         },
     );
+    // Deviations may cancel.
+    for f in (0..d).filter(|&f| !columns.varies[f]).collect::<Vec<_>>() {
+        columns.varies[f] = counted().any(|i| block.row(i)[f] != origin[f]);
+    }
     columns
 }
 

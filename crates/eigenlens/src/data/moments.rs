@@ -22,6 +22,9 @@ const SMALL: usize = 336;
 /// Units of rows in flight.
 const UNITS: usize = 32;
 
+/// Blocks whose means go into the squares together.
+const MEANS: usize = 32;
+
 /// Count, mean and scatter `Σ w (x − mean)(x − mean)ᵀ` of a data set.
 ///
 /// Moments of parts merge to the moments of the whole, and can be taken out again; their bytes can
@@ -171,6 +174,7 @@ impl Moments {
             // What was in cannot leave less than nothing.
             self.scatter[[i, i]] = self.scatter[[i, i]].max(0.0);
             self.columns.squares[i] = self.scatter[[i, i]];
+            self.columns.varies[i] = self.scatter[[i, i]] > 0.0;
             let step = sign * difference[i] * other.columns.weight / weight;
             (self.columns.mean[i], self.columns.low[i]) =
                 two_sum(self.columns.mean[i], self.columns.low[i] + step);
@@ -222,9 +226,12 @@ fn one_pass<T: Scalar>(prepared: &Prepared<T>) -> Result<Moments> {
     } else {
         let mut squares = Squares::zeros(d);
         let mut packed = Aligned::default();
+        let mut means = Vec::new();
         prepared.for_each_slab(slab_rows(d, 4), |slab| {
-            scatter_by_squares(prepared, &slab, &mut packed, &mut total, &mut squares)
+            scatter_by_squares(prepared, &slab, &mut packed, &mut total, &mut means, &mut squares)
         })?;
+        let last = Extra::new(&means);
+        squares.for_each(|square| square.add(&last.packed, last.rows, &[]));
         squares.into_matrix()
     };
     let columns = Columns { squares: scatter.diag().to_vec(), ..total };
@@ -288,12 +295,14 @@ fn scatter_by_units<T: Scalar>(
     Ok(())
 }
 
-/// All blocks are packed, then squares of the one matrix take them in order.
+/// All blocks are packed, then squares of the one matrix take them in order. Between them the scatter
+/// of the blocks' `means`, whenever there are enough rows of it for a product.
 fn scatter_by_squares<T: Scalar>(
     prepared: &Prepared<T>,
     slab: &Slab<T>,
     packed: &mut Aligned<T>,
     total: &mut Columns,
+    means: &mut Vec<Vec<f64>>,
     squares: &mut Squares,
 ) -> Result<()> {
     let d = slab.n_features;
@@ -314,28 +323,23 @@ fn scatter_by_squares<T: Scalar>(
             Ok(columns)
         })
         .collect();
-    // A block differs from what came before in its mean too; one term for each unit of rows.
     let blocks = blocks.into_iter().collect::<Result<Vec<Columns>>>()?;
-    let per_unit = unit_rows(d) / BLOCK;
-    let extras: Vec<Extra> = blocks
-        .chunks(per_unit)
-        .map(|unit| {
-            let rows = unit.iter().map(|columns| {
-                let row = merging_row(total, columns);
-                total.merge(columns);
-                row
-            });
-            Extra::new(&rows.collect::<Vec<_>>())
+    // A block differs from what came before in its mean too.
+    let extras: Vec<Option<Extra>> = blocks
+        .iter()
+        .map(|columns| {
+            means.push(merging_row(total, columns));
+            total.merge(columns);
+            (means.len() == MEANS).then(|| Extra::new(&std::mem::take(means)))
         })
         .collect();
     squares.for_each(|square| {
-        for (unit, extra) in extras.iter().enumerate() {
-            let first = unit * per_unit;
-            for block in first..(first + per_unit).min(starts.len()) {
-                let (packed, next) = packed[block * length..].split_at(length);
-                square.add(packed, BLOCK.min(slab.rows - starts[block]), next);
+        for (block, extra) in extras.iter().enumerate() {
+            let (packed, next) = packed[block * length..].split_at(length);
+            square.add(packed, BLOCK.min(slab.rows - starts[block]), next);
+            if let Some(extra) = extra {
+                square.add(&extra.packed, extra.rows, &[]);
             }
-            square.add(&extra.packed, extra.rows, &[]);
         }
     });
     Ok(())

@@ -82,7 +82,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<Moments> {
         }
     }
     let squares = scatter.diag().to_vec();
-    Ok(Moments { columns: Columns { weight, rows, mean, low, squares }, exponents, scatter })
+    // Whether a column of tiny squares is constant was looked into before it was written.
+    let varies = squares.iter().map(|s| *s > 0.0).collect();
+    let columns = Columns { weight, rows, mean, low, squares, varies };
+    Ok(Moments { columns, exponents, scatter })
 }
 
 struct Reader<'a> {

@@ -54,6 +54,7 @@ impl Observed {
             mean: self.mean.clone(),
             low: self.low.clone(),
             squares: squares.collect(),
+            varies: vec![true; self.mean.len()],
         }
     }
 

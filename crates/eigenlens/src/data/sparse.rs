@@ -87,7 +87,7 @@ pub(super) fn columns<T: Scalar>(prepared: &Prepared<T>) -> Result<Columns> {
         squares[f] = (sums[f] + absent * mean[f] * mean[f] - weight * left * left).max(0.0);
         mean[f] += left;
     }
-    Columns { weight, rows, mean, low: vec![0.0; d], squares }.check_rows()
+    Columns { weight, rows, mean, low: vec![0.0; d], squares, varies: vec![true; d] }.check_rows()
 }
 
 /// Scores and `Xsᵀ W Xs V`; see [`Standardized::pass`].

@@ -1,6 +1,7 @@
 //! Dense factorisations by faer, behind our checks: scaled by a power of two first, sequential so
 //! that their bits do not depend on the machine's load, and never an unconverged result.
 
+use super::gemm;
 use crate::error::{Error, Result};
 use faer::linalg::solvers::Solve;
 use faer::{Mat, MatRef, Side};
@@ -97,6 +98,31 @@ pub(crate) fn count_above(a: ArrayView2<f64>, shift: f64) -> usize {
     above
 }
 
+/// Whether no more eigenvalues of the symmetric `a` lie above `shift` than `vectors` has columns, by a
+/// Cholesky factorisation of `shift·I − (A − V diag(values) Vᵀ)`.
+///
+/// What is taken away has no higher rank, so by Weyl's inequality a definite rest proves it, however
+/// good or bad the pairs are. A rest that is not definite proves nothing.
+pub(crate) fn at_most_above(
+    a: ArrayView2<f64>,
+    vectors: ArrayView2<f64>,
+    values: &[f64],
+    shift: f64,
+) -> bool {
+    let (mut rest, exponent) = scaled_copy(a);
+    let scale = power_of_two(-exponent);
+    let weighted =
+        Array2::from_shape_fn(vectors.dim(), |(i, j)| vectors[[i, j]] * (values[j] * scale));
+    let taken = gemm::product(weighted.view(), vectors.t().as_standard_layout().view());
+    for (j, column) in rest.col_iter_mut().enumerate() {
+        for (i, v) in column.iter_mut().enumerate() {
+            let diagonal = if i == j { shift * scale } else { 0.0 };
+            *v = (diagonal - *v) + taken[[j, i]];
+        }
+    }
+    rest.llt(Side::Lower).is_ok()
+}
+
 /// Solves the symmetric positive definite system `A X = B`; `None` where `A` is not definite.
 pub(crate) fn solve_positive(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Option<Array2<f64>> {
     let factor = to_mat(a).llt(Side::Lower).ok()?;
@@ -129,4 +155,32 @@ fn to_mat(a: ArrayView2<f64>) -> Mat<f64> {
 
 fn to_array(a: MatRef<'_, f64>) -> Array2<f64> {
     Array2::from_shape_fn((a.nrows(), a.ncols()), |(i, j)| a[(i, j)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::random;
+    use ndarray::s;
+
+    #[test]
+    fn values_above_a_shift_are_bounded_whatever_the_vectors() {
+        let d = 60;
+        let values: Vec<f64> = (0..d).map(|j| 1e3 / (1.0 + j as f64)).collect();
+        let q = qr_q(random::normal_matrix(&mut random::stream(5, 0), d, d).view());
+        let a = q.dot(&Array2::from_diag(&ndarray::arr1(&values))).dot(&q.t());
+        for k in [1, 7, 30] {
+            let shift = 0.5 * (values[k - 1] + values[k]);
+            let leading = |k: usize| (q.slice(s![.., ..k]), &values[..k]);
+            let (vectors, known) = leading(k);
+            assert!(at_most_above(a.view(), vectors, known, shift));
+            assert_eq!(count_above(a.view(), shift), k);
+            // One of them was missed: by the number, or by a wrong vector in its place.
+            let (fewer, fewer_known) = leading(k - 1);
+            assert!(!at_most_above(a.view(), fewer, fewer_known, shift));
+            let mut wrong = vectors.to_owned();
+            wrong.column_mut(k - 1).assign(&q.column(d - 1));
+            assert!(!at_most_above(a.view(), wrong.view(), known, shift));
+        }
+    }
 }

@@ -21,6 +21,7 @@ use crate::solve::plan::{self, Plan, Route, Task};
 use crate::solve::route::{Pairs, Routed};
 use crate::wishes::{NComponents, Options, Solver};
 use ndarray::{Array2, Axis, s};
+use rayon::prelude::*;
 use std::ops::ControlFlow;
 
 /// What PCA and LSA are asked for.
@@ -542,7 +543,7 @@ impl Certifier<'_> {
         let missed = match &self.pairs.spectrum {
             Some(_) => Some(NoneMissed::Complete),
             None => certificate::missed_by_matrix(
-                routed.matrix(),
+                routed.matrix().map(|matrix| (matrix, self.pairs.vectors.view())),
                 &self.pairs.values,
                 k.min(self.useful),
                 self.total,
@@ -643,11 +644,14 @@ pub(super) fn covariance(
         columns.mean.iter().zip(&columns.low).map(|(m, l)| m + l).collect()
     };
     let root = columns.weight.sqrt();
-    for ((i, j), v) in scatter.indexed_iter_mut() {
-        // Each factor on its own stays within the range of numbers.
-        let offset = (root * mean[i]) * (root * mean[j]);
-        *v = (*v + offset) / divisor * by.weight[i] * by.weight[j];
-    }
+    let d = columns.mean.len().max(1);
+    gemm::slice_mut(&mut scatter).par_chunks_mut(d).enumerate().for_each(|(i, row)| {
+        for (j, v) in row.iter_mut().enumerate() {
+            // Each factor on its own stays within the range of numbers.
+            let offset = (root * mean[i]) * (root * mean[j]);
+            *v = (*v + offset) / divisor * by.weight[i] * by.weight[j];
+        }
+    });
     scatter
 }
 

@@ -2,7 +2,7 @@
 //! from them for values and angles. Numerical only; sampling errors belong to the model.
 
 use crate::linalg::{dense, gemm};
-use ndarray::{Array2, ArrayView2, Axis};
+use ndarray::{Array2, ArrayView2, Axis, s};
 use rayon::prelude::*;
 use std::fmt;
 use std::ops::Range;
@@ -344,9 +344,10 @@ pub(crate) fn missed_by_probes(
     NoneMissed::Probabilistic { bound, failure: probe_failure() }
 }
 
-/// What can be said without looking at the data again: from the trace, or by counting.
+/// What can be said without looking at the data again: from the trace, or by counting the values of
+/// the matrix, with the vectors found.
 pub(crate) fn missed_by_matrix(
-    matrix: Option<ArrayView2<f64>>,
+    matrix: Option<(ArrayView2<f64>, ArrayView2<f64>)>,
     values: &[f64],
     k: usize,
     total: f64,
@@ -358,13 +359,12 @@ pub(crate) fn missed_by_matrix(
         return Some(NoneMissed::Trace);
     }
     // The inertia of a large matrix would cost more than the pairs did.
-    let matrix = matrix.filter(|m| m.nrows() <= 1000)?;
+    let (matrix, vectors) = matrix.filter(|(m, _)| m.nrows() <= 1000)?;
     let next = values.get(k).copied().unwrap_or(0.0);
     let shift = if last - next > 1e-9 * top { 0.5 * (last + next) } else { last + 1e-9 * top };
     let found = values[..k].iter().filter(|v| **v > shift).count();
-    Some(if dense::count_above(matrix, shift) == found {
-        NoneMissed::Inertia
-    } else {
-        NoneMissed::Disproved
-    })
+    let leading = vectors.slice(s![.., ..found]);
+    let excluded = dense::at_most_above(matrix, leading, &values[..found], shift)
+        || dense::count_above(matrix, shift) == found;
+    Some(if excluded { NoneMissed::Inertia } else { NoneMissed::Disproved })
 }

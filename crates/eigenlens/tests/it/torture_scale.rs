@@ -363,6 +363,33 @@ fn line_41_almost_constant_column() {
     }
 }
 
+/// Deviations of tiny numbers that cancel in every block, and squares that vanish: a column that
+/// varies all the same, beside one that is constant and one that is constant in every block alone.
+#[test]
+fn tiny_numbers_whose_deviations_cancel_are_not_constant() {
+    let rows = 1024;
+    let mut x = distinct(43, rows, 5);
+    for (i, mut row) in x.rows_mut().into_iter().enumerate() {
+        row[1] = [0.0, 1e-200, 0.0, -1e-200][i % 4];
+        row[2] = 7.0;
+        row[3] = if i < rows / 2 { 1e-190 } else { 3e-190 };
+    }
+    let mut plain = x.clone();
+    plain.column_mut(1).mapv_inplace(|v| v * 1e200);
+    plain.column_mut(3).mapv_inplace(|v| v * 1e190);
+    for solver in EXACT_ROUTES {
+        let fit = |x: &Array2<f64>| {
+            Pca::new(4).standardize(true).solver(solver).fit(&Dataset::from(x)).unwrap()
+        };
+        let (tiny, plain) = (fit(&x), fit(&plain));
+        assert_eq!(tiny.constant_columns(), [2], "{solver:?}");
+        for j in 0..4 {
+            relatively_close(tiny.explained_variance()[j], plain.explained_variance()[j], 1e-12);
+            assert!(sine(tiny.components().row(j), plain.components().row(j)) < 1e-10);
+        }
+    }
+}
+
 #[test]
 fn line_42_negative_zero_and_denormals() {
     let mut x = distinct(42, 30, 5);
