@@ -1,6 +1,6 @@
 //! The step that takes expectations: posterior of every row's latent scores, and their sums.
 
-use super::gather::{gather, scatter};
+use super::gather::{BOTH, gather, gather_both, scatter, scatter_both};
 use super::lanes::LANES;
 use super::maximization::Part;
 use super::pieces::{Body, Rows, View};
@@ -13,10 +13,8 @@ use crate::scalar::Scalar;
 
 /// Sums over rows that the maximisation needs, with `ẑ = (z, 1)` and q = (k + 1)(k + 2)/2.
 pub(crate) struct Sums {
-    /// `Σ E[ẑ ẑᵀ]` over the rows that have feature f (d × q, packed and padded).
-    moments: Aligned<f64>,
-    /// `Σ x_f E[ẑ]` (d × (k + 1), padded).
-    products: Aligned<f64>,
+    /// `Σ x_f E[ẑ]`, then `Σ E[ẑ ẑᵀ]` over the rows that have feature f (d × ((k + 1) + q), each padded).
+    features: Aligned<f64>,
     k: usize,
     /// `Σ E[ẑ ẑᵀ]` over all rows with something observed (q).
     pub latent: Vec<f64>,
@@ -27,8 +25,7 @@ pub(crate) struct Sums {
 impl Sums {
     fn zero(d: usize, k: usize) -> Sums {
         Sums {
-            moments: Aligned::zeros(d * packed_width(k)),
-            products: Aligned::zeros(d * width(k)),
+            features: Aligned::zeros(d * both_widths(k)),
             k,
             latent: vec![0.0; packed_len(k + 1)],
             squares: 0.0,
@@ -37,8 +34,7 @@ impl Sums {
 
     fn add(&mut self, other: &Sums) {
         let pairs = [
-            (&mut self.moments[..], &other.moments[..]),
-            (&mut self.products[..], &other.products[..]),
+            (&mut self.features[..], &other.features[..]),
             (&mut self.latent[..], &other.latent[..]),
         ];
         for (sums, more) in pairs {
@@ -51,12 +47,12 @@ impl Sums {
 
     /// `Σ E[ẑ ẑᵀ]` over the rows that have a feature (q, packed).
     pub fn moments(&self, feature: usize) -> &[f64] {
-        &self.moments[feature * packed_width(self.k)..][..packed_len(self.k + 1)]
+        &self.features[feature * both_widths(self.k) + width(self.k)..][..packed_len(self.k + 1)]
     }
 
     /// `Σ x E[ẑ]` over the same rows (k + 1).
     pub fn products(&self, feature: usize) -> &[f64] {
-        &self.products[feature * width(self.k)..][..self.k + 1]
+        &self.features[feature * both_widths(self.k)..][..self.k + 1]
     }
 
     /// The weight of the rows.
@@ -74,9 +70,14 @@ pub(crate) struct Expected {
     pub log_likelihood: f64,
 }
 
+/// Numbers of `ẑ` and of a packed `ẑ ẑᵀ`.
+fn both_widths(k: usize) -> usize {
+    width(k) + packed_width(k)
+}
+
 /// Bytes of the sums of one unit.
 pub(crate) fn sums_bytes(d: usize, k: usize, parts: usize) -> u64 {
-    (parts * 8 * (d + 2) * (packed_width(k) + width(k))) as u64
+    (parts * 8 * (d + 2) * both_widths(k)) as u64
 }
 
 /// Units of rows that may be summed side by side: as many as a quarter of a gigabyte holds.
@@ -115,11 +116,9 @@ pub(crate) fn expect<T: Scalar>(rows: &Rows<T>, parts: &[Part]) -> Result<Expect
 /// A part laid out for products.
 struct Tables<'a> {
     part: &'a Part,
-    /// `(w_f, μ_f)` (d × width).
-    right: Aligned<f64>,
+    /// `ŵ_f = (w_f, μ_f)`, then `E[ŵ_f ŵ_fᵀ]` (d × (width + packed)).
+    features: Aligned<f64>,
     width: usize,
-    /// `E[ŵ_f ŵ_fᵀ]` (d × packed).
-    outer: Aligned<f64>,
     packed: usize,
     log_share: f64,
 }
@@ -128,14 +127,20 @@ impl<'a> Tables<'a> {
     fn new(part: &'a Part) -> Tables<'a> {
         let (d, k) = part.w.dim();
         let (width, packed) = (width(k), packed_width(k));
-        let mut right = Aligned::zeros(d * width);
-        for (f, row) in right.chunks_exact_mut(width).enumerate() {
+        let mut features = Aligned::zeros(d * (width + packed));
+        for (f, row) in features.chunks_exact_mut(width + packed).enumerate() {
             row.iter_mut().zip(part.w.row(f)).for_each(|(r, w)| *r = *w);
             row[k] = part.mean[f];
         }
-        let mut outer = Aligned::zeros(d * packed);
-        part.outer_products(packed, &mut outer);
-        Tables { part, right, width, outer, packed, log_share: part.share.ln() }
+        part.outer_products(width + packed, &mut features[width..]);
+        Tables { part, features, width, packed, log_share: part.share.ln() }
+    }
+
+    /// Vectors of a feature, where rows and groups are to be summed together.
+    fn vectors(&self, view: &View) -> Option<usize> {
+        let vectors = (self.width + self.packed) / LANES;
+        let alone = self.width == LANES && view.groups.all_differ();
+        Some(vectors).filter(|v| alone && BOTH.contains(v))
     }
 }
 
@@ -194,39 +199,46 @@ fn add_rows(tables: &[Tables], view: &View, found: &mut Expected, buffers: &mut 
 impl Tables<'_> {
     /// `Σ ŵ x` of every row and `Σ E[ŵ ŵᵀ]` of every group.
     fn sum_over_entries(&self, view: &View, part: &mut Posterior) {
-        let (width, packed) = (self.width, self.packed);
+        let (width, packed, stride) = (self.width, self.packed, self.width + self.packed);
         let (rows, groups) = (&mut part.rows, &mut part.groups);
-        match view.body {
-            Body::Table { x, mask, stride } => {
+        let (right, outer) = (&self.features[..], &self.features[width..]);
+        match (view.body, self.vectors(view)) {
+            (Body::Table { x, mask, stride: across }, _) => {
                 let ahead = Some(&view.ahead);
                 let how = How { fresh: true, padded: true, ahead, ..How::default() };
-                let left = Left::new(x, view.rows, view.d, stride, 1);
-                f64::product(left, &self.right, width, width, rows, width, how);
-                let left = Left::new(mask, view.groups.observed.len(), view.d, stride, 1);
-                f64::product(left, &self.outer, packed, packed, groups, packed, how);
+                let left = Left::new(x, view.rows, view.d, across, 1);
+                f64::product(left, right, stride, width, rows, width, how);
+                let left = Left::new(mask, view.groups.observed.len(), view.d, across, 1);
+                f64::product(left, outer, stride, packed, groups, packed, how);
             }
-            Body::Entries(entries) => {
-                gather(|i| entries.of_row(i), &self.right, width, rows);
-                gather(|g| entries.of_group(g), &self.outer, packed, groups);
+            (Body::Entries(entries), Some(vectors)) => {
+                gather_both(|i| entries.row(i), right, vectors, rows, groups);
+            }
+            (Body::Entries(entries), None) => {
+                gather(|i| entries.of_row(i), right, stride, width, rows);
+                gather(|g| entries.of_group(g), outer, stride, packed, groups);
             }
         }
     }
 
     /// The other way: adds what rows and groups have to the sums of their features.
     fn sum_over_rows(&self, view: &View, part: &Posterior, sums: &mut Sums) {
-        let (width, packed) = (self.width, self.packed);
-        let Sums { moments, products, .. } = sums;
-        match view.body {
-            Body::Table { x, mask, stride } => {
+        let (width, packed, stride) = (self.width, self.packed, self.width + self.packed);
+        let (rows, groups, sums) = (&part.rows, &part.groups, &mut sums.features);
+        match (view.body, self.vectors(view)) {
+            (Body::Table { x, mask, stride: across }, _) => {
                 let how = How { padded: true, ahead: Some(&view.ahead), ..How::default() };
-                let left = Left::new(mask, view.d, view.groups.observed.len(), 1, stride);
-                f64::product(left, &part.groups, packed, packed, moments, packed, how);
-                let left = Left::new(x, view.d, view.rows, 1, stride);
-                f64::product(left, &part.rows, width, width, products, width, how);
+                let left = Left::new(mask, view.d, view.groups.observed.len(), 1, across);
+                f64::product(left, groups, packed, packed, &mut sums[width..], stride, how);
+                let left = Left::new(x, view.d, view.rows, 1, across);
+                f64::product(left, rows, width, width, sums, stride, how);
             }
-            Body::Entries(entries) => {
-                scatter(|g| entries.of_group(g), &part.groups, packed, moments);
-                scatter(|i| entries.of_row(i), &part.rows, width, products);
+            (Body::Entries(entries), Some(vectors)) => {
+                scatter_both(|i| entries.row(i), rows, groups, sums, vectors);
+            }
+            (Body::Entries(entries), None) => {
+                scatter(|g| entries.of_group(g), groups, packed, &mut sums[width..], stride);
+                scatter(|i| entries.of_row(i), rows, width, sums, stride);
             }
         }
     }

@@ -9,11 +9,12 @@ const LANES: usize = f64::PAD;
 const VECTORS: usize = 4;
 
 /// `out_i = Σ_f weight_i(f) · table_f` over the features of item i, which `entries` gives with their
-/// weights (by place and feature). The table is d × width, `out` items × width, with `width` a
-/// multiple of eight.
+/// weights (by place and feature). Rows of the table lie `stride` apart, those of `out` (items × width)
+/// follow each other; both numbers are multiples of eight.
 pub(super) fn gather<'f, W: Fn(usize, usize) -> f64>(
     entries: impl Fn(usize) -> (&'f [u32], W),
     table: &[f64],
+    stride: usize,
     width: usize,
     out: &mut [f64],
 ) {
@@ -22,10 +23,10 @@ pub(super) fn gather<'f, W: Fn(usize, usize) -> f64>(
         || {
             for start in (0..width).step_by(VECTORS * LANES) {
                 match (width - start) / LANES {
-                    1 => gather_columns::<1, W>(&entries, table, width, start, out),
-                    2 => gather_columns::<2, W>(&entries, table, width, start, out),
-                    3 => gather_columns::<3, W>(&entries, table, width, start, out),
-                    _ => gather_columns::<VECTORS, W>(&entries, table, width, start, out),
+                    1 => gather_columns::<1, W>(&entries, table, stride, width, start, out),
+                    2 => gather_columns::<2, W>(&entries, table, stride, width, start, out),
+                    3 => gather_columns::<3, W>(&entries, table, stride, width, start, out),
+                    _ => gather_columns::<VECTORS, W>(&entries, table, stride, width, start, out),
                 }
             }
         },
@@ -36,6 +37,7 @@ pub(super) fn gather<'f, W: Fn(usize, usize) -> f64>(
 fn gather_columns<'f, const V: usize, W: Fn(usize, usize) -> f64>(
     entries: &impl Fn(usize) -> (&'f [u32], W),
     table: &[f64],
+    stride: usize,
     width: usize,
     start: usize,
     out: &mut [f64],
@@ -45,7 +47,7 @@ fn gather_columns<'f, const V: usize, W: Fn(usize, usize) -> f64>(
         let mut sums = [[0.0; LANES]; V];
         for (at, &f) in features.iter().enumerate() {
             let f = f as usize;
-            let row = &table[f * width + start..f * width + start + V * LANES];
+            let row = &table[f * stride + start..f * stride + start + V * LANES];
             let w = weight(at, f);
             for v in 0..V {
                 for l in 0..LANES {
@@ -65,16 +67,17 @@ pub(super) fn scatter<'f, W: Fn(usize, usize) -> f64>(
     from: &[f64],
     width: usize,
     table: &mut [f64],
+    stride: usize,
 ) {
     vectorized(
         #[inline(always)]
         || {
             for start in (0..width).step_by(VECTORS * LANES) {
                 match (width - start) / LANES {
-                    1 => scatter_columns::<1, W>(&entries, from, width, start, table),
-                    2 => scatter_columns::<2, W>(&entries, from, width, start, table),
-                    3 => scatter_columns::<3, W>(&entries, from, width, start, table),
-                    _ => scatter_columns::<VECTORS, W>(&entries, from, width, start, table),
+                    1 => scatter_columns::<1, W>(&entries, from, width, start, table, stride),
+                    2 => scatter_columns::<2, W>(&entries, from, width, start, table, stride),
+                    3 => scatter_columns::<3, W>(&entries, from, width, start, table, stride),
+                    _ => scatter_columns::<VECTORS, W>(&entries, from, width, start, table, stride),
                 }
             }
         },
@@ -88,6 +91,7 @@ fn scatter_columns<'f, const V: usize, W: Fn(usize, usize) -> f64>(
     width: usize,
     start: usize,
     table: &mut [f64],
+    stride: usize,
 ) {
     for (i, from) in from.chunks_exact(width).enumerate() {
         let (features, weight) = entries(i);
@@ -97,13 +101,153 @@ fn scatter_columns<'f, const V: usize, W: Fn(usize, usize) -> f64>(
         }
         for (at, &f) in features.iter().enumerate() {
             let f = f as usize;
-            let row = &mut table[f * width + start..f * width + start + V * LANES];
+            let row = &mut table[f * stride + start..f * stride + start + V * LANES];
             let w = weight(at, f);
             for v in 0..V {
                 for l in 0..LANES {
                     row[v * LANES + l] += w * item[v][l];
                 }
             }
+        }
+    }
+}
+
+/// Vectors of a table that [`gather_both`] and [`scatter_both`] can take.
+pub(super) const BOTH: std::ops::RangeInclusive<usize> = 2..=8;
+
+/// Of the first vector of a table's rows the sum with the entries as weights goes to `rows`, of the
+/// others the plain sum to `groups`: what every item needs where no two have the same features.
+pub(super) fn gather_both<'f>(
+    entries: impl Fn(usize) -> (&'f [u32], &'f [f64]),
+    table: &[f64],
+    vectors: usize,
+    rows: &mut [f64],
+    groups: &mut [f64],
+) {
+    vectorized(
+        #[inline(always)]
+        || match vectors {
+            2 => gather_vectors::<2>(&entries, table, rows, groups),
+            3 => gather_vectors::<3>(&entries, table, rows, groups),
+            4 => gather_vectors::<4>(&entries, table, rows, groups),
+            5 => gather_vectors::<5>(&entries, table, rows, groups),
+            6 => gather_vectors::<6>(&entries, table, rows, groups),
+            7 => gather_vectors::<7>(&entries, table, rows, groups),
+            _ => gather_vectors::<8>(&entries, table, rows, groups),
+        },
+    );
+}
+
+#[inline(always)]
+fn gather_vectors<'f, const V: usize>(
+    entries: &impl Fn(usize) -> (&'f [u32], &'f [f64]),
+    table: &[f64],
+    rows: &mut [f64],
+    groups: &mut [f64],
+) {
+    let table = table.as_chunks::<LANES>().0.as_chunks::<V>().0;
+    let groups = groups.as_chunks_mut::<LANES>().0.chunks_exact_mut(V - 1);
+    for (i, (row, group)) in rows.as_chunks_mut::<LANES>().0.iter_mut().zip(groups).enumerate() {
+        let (features, values) = entries(i);
+        let mut sums = [[0.0; LANES]; V];
+        for (&f, &x) in features.iter().zip(values) {
+            let from = &table[f as usize];
+            for l in 0..LANES {
+                sums[0][l] += x * from[0][l];
+            }
+            for v in 1..V {
+                for l in 0..LANES {
+                    sums[v][l] += from[v][l];
+                }
+            }
+        }
+        *row = sums[0];
+        group.copy_from_slice(&sums[1..]);
+    }
+}
+
+/// The other way: adds what rows and groups have to the table's rows of their features.
+pub(super) fn scatter_both<'f>(
+    entries: impl Fn(usize) -> (&'f [u32], &'f [f64]),
+    rows: &[f64],
+    groups: &[f64],
+    table: &mut [f64],
+    vectors: usize,
+) {
+    vectorized(
+        #[inline(always)]
+        || match vectors {
+            2 => scatter_vectors::<2>(&entries, rows, groups, table),
+            3 => scatter_vectors::<3>(&entries, rows, groups, table),
+            4 => scatter_vectors::<4>(&entries, rows, groups, table),
+            5 => scatter_vectors::<5>(&entries, rows, groups, table),
+            6 => scatter_vectors::<6>(&entries, rows, groups, table),
+            7 => scatter_vectors::<7>(&entries, rows, groups, table),
+            _ => scatter_vectors::<8>(&entries, rows, groups, table),
+        },
+    );
+}
+
+#[inline(always)]
+fn scatter_vectors<'f, const V: usize>(
+    entries: &impl Fn(usize) -> (&'f [u32], &'f [f64]),
+    rows: &[f64],
+    groups: &[f64],
+    table: &mut [f64],
+) {
+    let table = table.as_chunks_mut::<LANES>().0.as_chunks_mut::<V>().0;
+    let groups = groups.as_chunks::<LANES>().0.chunks_exact(V - 1);
+    for (i, (row, group)) in rows.as_chunks::<LANES>().0.iter().zip(groups).enumerate() {
+        let (features, values) = entries(i);
+        let mut item = [*row; V];
+        item[1..].copy_from_slice(group);
+        for (&f, &x) in features.iter().zip(values) {
+            let to = &mut table[f as usize];
+            for l in 0..LANES {
+                to[0][l] += x * item[0][l];
+            }
+            for v in 1..V {
+                for l in 0..LANES {
+                    to[v][l] += item[v][l];
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Both at once, against one after the other and against plain sums. Whole numbers: exact.
+    #[test]
+    fn rows_and_groups_together_are_rows_and_groups_apart() {
+        let features: [&[u32]; 4] = [&[0, 3, 4], &[], &[2], &[0, 1, 2, 3, 4]];
+        let values: [&[f64]; 4] = [&[1.0, -2.0, 3.0], &[], &[5.0], &[2.0, 0.0, 1.0, -1.0, 4.0]];
+        let (n, d) = (features.len(), 5);
+        for vectors in BOTH {
+            let (stride, packed) = (vectors * LANES, (vectors - 1) * LANES);
+            let table: Vec<f64> = (0..d * stride).map(|i| ((i * 7919) % 23) as f64).collect();
+            let (mut rows, mut groups) = (vec![9.0; n * LANES], vec![9.0; n * packed]);
+            gather_both(|i| (features[i], values[i]), &table, vectors, &mut rows, &mut groups);
+            let weighted = |i: usize| (features[i], move |place: usize, _: usize| values[i][place]);
+            let plain = |i: usize| (features[i], |_: usize, _: usize| 1.0);
+            let (mut apart, mut apart_groups) = (vec![0.0; n * LANES], vec![0.0; n * packed]);
+            gather(weighted, &table, stride, LANES, &mut apart);
+            gather(plain, &table[LANES..], stride, packed, &mut apart_groups);
+            assert_eq!((&rows, &groups), (&apart, &apart_groups));
+            for (i, row) in rows.chunks(LANES).enumerate() {
+                let terms = || features[i].iter().zip(values[i]);
+                let sum = |l: usize| {
+                    terms().map(|(&f, x)| x * table[f as usize * stride + l]).sum::<f64>()
+                };
+                assert!((0..LANES).all(|l| row[l] == sum(l)));
+            }
+            let (mut both, mut one_by_one) = (table.clone(), table);
+            scatter_both(|i| (features[i], values[i]), &rows, &groups, &mut both, vectors);
+            scatter(plain, &groups, packed, &mut one_by_one[LANES..], stride);
+            scatter(weighted, &rows, LANES, &mut one_by_one, stride);
+            assert_eq!(both, one_by_one);
         }
     }
 }

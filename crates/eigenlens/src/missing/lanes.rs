@@ -1,15 +1,13 @@
 //! Eight small symmetric matrices at once, one in each lane of a vector: the divisions of one
 //! factorisation wait for each other, those of eight do not.
 
-use crate::linalg::simd::vectorized;
+pub(super) use crate::linalg::simd::Lane;
+use crate::linalg::simd::{from_lanes, into_lanes, vectorized};
 use crate::linalg::small::packed_len;
 use std::f64::consts::{LN_2, SQRT_2};
 
 /// Matrices that are worked on together.
 pub(super) const LANES: usize = 8;
-
-/// One number of each.
-pub(super) type Lane = [f64; LANES];
 
 /// Room for the work, to be used again.
 #[derive(Default)]
@@ -20,11 +18,11 @@ pub(super) struct Room {
     column: Vec<Lane>,
 }
 
-/// Replaces up to eight packed k × k matrices, `stride` apart, by their inverses; the logarithms of
-/// their determinants. One that is not safely positive definite becomes 0 with the logarithm +∞.
+/// Replaces up to eight packed k × k matrices, `stride` apart (whole vectors), by their inverses; the
+/// logarithms of their determinants. One that is not safely positive definite becomes 0 with the logarithm +∞.
 pub(super) fn invert(matrices: &mut [f64], stride: usize, k: usize, room: &mut Room) -> Lane {
     let mut lanes = std::mem::take(&mut room.matrix);
-    lanes.resize(packed_len(k), [0.0; LANES]);
+    lanes.resize(packed_len(k).next_multiple_of(LANES), [0.0; LANES]);
     load(matrices, stride, &mut lanes);
     let logs = vectorized(
         #[inline(always)]
@@ -35,21 +33,11 @@ pub(super) fn invert(matrices: &mut [f64], stride: usize, k: usize, room: &mut R
     logs
 }
 
-/// Numbers that lie one after the other, `stride` from one lane to the next.
-///
-/// Not compiled for wide registers: there it would be done by gathers, which wait for what was just
-/// written.
+/// Numbers that lie one after the other, `stride` from one lane to the next; whole vectors of them, as
+/// far as the last lane reaches.
 pub(super) fn load(from: &[f64], stride: usize, lanes: &mut [Lane]) {
-    let height = lanes.len();
-    let rows = from.len() / stride;
-    if rows >= LANES {
-        let from = &from[..(LANES - 1) * stride + height];
-        for (p, lane) in lanes.iter_mut().enumerate() {
-            for l in 0..LANES {
-                lane[l] = from[l * stride + p];
-            }
-        }
-        return;
+    if from.len() / stride >= LANES {
+        return into_lanes(from, stride, lanes);
     }
     lanes.fill([0.0; LANES]);
     for (l, from) in from.chunks_exact(stride).enumerate() {
@@ -61,7 +49,10 @@ pub(super) fn load(from: &[f64], stride: usize, lanes: &mut [Lane]) {
 
 /// The other way.
 pub(super) fn store(lanes: &[Lane], to: &mut [f64], stride: usize) {
-    for (l, to) in to.chunks_exact_mut(stride).enumerate().take(LANES) {
+    if to.len() / stride >= LANES {
+        return from_lanes(lanes, to, stride);
+    }
+    for (l, to) in to.chunks_exact_mut(stride).enumerate() {
         for (x, lane) in to.iter_mut().zip(lanes) {
             *x = lane[l];
         }
@@ -235,21 +226,21 @@ mod tests {
     fn equals_one_at_a_time() {
         let mut rng = random::stream(4, 0);
         for (k, count) in [(0, 8), (1, 3), (2, 8), (5, 8), (5, 1), (9, 7)] {
-            let stride = packed_len(k) + 2;
+            let stride = (packed_len(k) + 2).next_multiple_of(LANES);
             let mut matrices = Vec::new();
             for _ in 0..count {
                 let b = random::normal_matrix(&mut rng, k + 2, k);
                 let full = b.t().dot(&b);
                 let packed = (0..k).flat_map(|i| (0..=i).map(move |j| (i, j))).map(|at| full[at]);
                 matrices.extend(packed);
-                matrices.extend([7.0, 7.0]);
+                matrices.resize(matrices.len().next_multiple_of(stride), 7.0);
             }
             let mut expected = matrices.clone();
             let logs: Vec<f64> = (expected.chunks_mut(stride))
                 .map(|m| {
-                    let log = cholesky(&mut m[..stride - 2], k).unwrap();
+                    let log = cholesky(&mut m[..packed_len(k)], k).unwrap();
                     let l = m.to_vec();
-                    inverse(&l, k, &mut m[..stride - 2], &mut Vec::new());
+                    inverse(&l, k, &mut m[..packed_len(k)], &mut Vec::new());
                     log
                 })
                 .collect();

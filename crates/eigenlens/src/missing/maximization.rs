@@ -67,7 +67,7 @@ impl Part {
     /// `E[ŵ_f ŵ_fᵀ]` of every feature with `ŵ = (w, μ)`: d × q, packed and padded to `stride`.
     pub fn outer_products(&self, stride: usize, table: &mut [f64]) {
         let k = self.k();
-        for (f, row) in table.chunks_exact_mut(stride).enumerate() {
+        for (f, row) in table.chunks_mut(stride).enumerate() {
             let at = |j: usize| if j < k { self.w[[f, j]] } else { self.mean[f] };
             for i in 0..=k {
                 for j in 0..=i {

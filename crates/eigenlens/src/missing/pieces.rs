@@ -44,6 +44,7 @@ pub(super) struct View<'v> {
 }
 
 /// The form that makes sums over entries cheapest.
+#[derive(Clone, Copy)]
 pub(super) enum Body<'v> {
     /// Rows with zeros in their holes (rows × stride), and zeros and ones of the groups (groups × stride):
     /// the sums are products.
@@ -71,6 +72,12 @@ impl Entries {
     pub fn of_row(&self, i: usize) -> (&[u32], impl Fn(usize, usize) -> f64) {
         let values = &self.values[self.range(i)];
         (&self.features[self.range(i)], move |place, _| values[place])
+    }
+
+    /// The features of a row, and its entries.
+    #[inline(always)]
+    pub fn row(&self, i: usize) -> (&[u32], &[f64]) {
+        (&self.features[self.range(i)], &self.values[self.range(i)])
     }
 
     /// The features of a group, which weigh 1.
@@ -103,8 +110,8 @@ impl Piece {
         groups.observed.clear();
         groups.observed.extend((0..patterns.len()).map(|p| patterns.group(p).observed() as u32));
         let observed = |i: usize| groups.observed[usize::from(groups.of_row[i])] as usize;
-        // The micro-kernel does about twice as many additions in the same time, and entries must be found.
-        if 3 * (0..block.rows).map(observed).sum::<usize>() >= block.rows * block.n_features {
+        // The micro-kernel does about twice as many additions in the same time.
+        if 2 * (0..block.rows).map(observed).sum::<usize>() >= block.rows * block.n_features {
             *entries = None;
             return;
         }

@@ -47,6 +47,7 @@ pub(super) struct Posterior {
     picked: Picked,
     b: Vec<Lane>,
     moments: Vec<Lane>,
+    total: Vec<Lane>,
     turned: Aligned<f64>,
     room: Room,
 }
@@ -71,7 +72,7 @@ impl Posterior {
         self.given.resize(groups.observed.len().div_ceil(LANES) * height, [0.0; LANES]);
         let batches = self.groups.chunks(LANES * packed).zip(groups.observed.chunks(LANES));
         for ((sums, observed), given) in batches.zip(self.given.chunks_exact_mut(height)) {
-            load(sums, packed, &mut given[..packed_len(k + 1)]);
+            load(sums, packed, &mut given[..packed]);
             // σ² > 0 keeps M definite; what rounding could still do to it costs no more than this row.
             given[packed] = vectorized(
                 #[inline(always)]
@@ -94,9 +95,9 @@ impl Posterior {
         let n = groups.of_row.len();
         self.log_densities.resize(n.next_multiple_of(LANES), 0.0);
         self.means.resize(n.div_ceil(LANES) * (k + 1), [0.0; LANES]);
-        self.b.resize(k + 1, [0.0; LANES]);
+        self.b.resize(width, [0.0; LANES]);
         self.picked.forget();
-        let b = &mut self.b[..=k];
+        let b = &mut self.b[..];
         let outputs = self.log_densities.as_chunks_mut().0.iter_mut().zip(norms.as_chunks().0);
         let batches = groups.of_row.chunks(LANES).zip(self.rows.chunks(LANES * width));
         let batches = batches.zip(self.means.chunks_exact_mut(k + 1)).zip(outputs);
@@ -121,10 +122,13 @@ impl Posterior {
             self.groups.fill(0.0);
         }
         self.turned.resize(LANES * packed);
+        // Zeros up to whole vectors, of all moments and of the last ones.
         self.moments.clear();
-        self.moments.resize(2 * q, [0.0; LANES]);
+        self.moments.resize(packed.max(packed_len(k) + width), [0.0; LANES]);
+        self.total.clear();
+        self.total.resize(q, [0.0; LANES]);
         self.picked.forget();
-        let (moments, total) = self.moments.split_at_mut(q);
+        let (moments, total) = (&mut self.moments[..], &mut self.total[..]);
         let batches = groups.of_row.chunks(LANES).zip(self.rows.chunks_mut(LANES * width));
         let batches = batches.zip(self.means.chunks_exact(k + 1));
         let weights = self.log_densities.as_chunks().0;
@@ -134,12 +138,13 @@ impl Posterior {
                 #[inline(always)]
                 || moments_of_lanes(given, k, noise, weights, means, moments, total),
             );
-            store(&moments[packed_len(k)..], rows, width);
+            store(&moments[packed_len(k)..][..width], rows, width);
             if alone {
-                store(moments, &mut self.groups[batch * LANES * packed..], packed);
+                let groups = self.groups.chunks_mut(LANES * packed).nth(batch).unwrap_or_default();
+                store(&moments[..packed], groups, packed);
                 continue;
             }
-            store(moments, &mut self.turned, packed);
+            store(&moments[..packed], &mut self.turned, packed);
             vectorized(
                 #[inline(always)]
                 || {
@@ -171,7 +176,7 @@ fn expect_lanes(
     for l in 0..LANES {
         length[l] += rest[k][l] - 2.0 * b[k][l];
     }
-    for (b, cross) in b.iter_mut().zip(&rest[..k]) {
+    for (b, cross) in b[..k].iter_mut().zip(&rest[..k]) {
         for l in 0..LANES {
             b[l] -= cross[l];
         }

@@ -178,7 +178,7 @@ impl<'a> Tables<'a> {
         if k > 0 {
             gains.resize(chunk.groups().len() * packed);
             covariances.resize(gains.len());
-            gather(|g| chunk.group_entries(g), &self.outer, packed, gains);
+            gather(|g| chunk.group_entries(g), &self.outer, packed, packed, gains);
             let batches =
                 gains.chunks_mut(LANES * packed).zip(covariances.chunks_mut(LANES * packed));
             for (batch, (sums, covariances)) in batches.enumerate() {
@@ -202,7 +202,7 @@ impl<'a> Tables<'a> {
                 let (features, at) = chunk.row_entries(i);
                 (features, move |place: usize, f: usize| at(place, f) - self.mean[f])
             };
-            gather(entries, &self.w, narrow, z);
+            gather(entries, &self.w, narrow, narrow, z);
             let mut room = vec![0.0; k];
             for (group, gain) in chunk.groups().zip(gains.chunks_exact(packed)) {
                 for &i in group.rows {
@@ -260,7 +260,7 @@ impl<'a> Tables<'a> {
                     w[f * padded(k)]
                 })
             };
-            gather(entries, &self.v, self.width, inner);
+            gather(entries, &self.v, self.width, self.width, inner);
             let all = inner.chunks_exact_mut(item).zip(spread.chunks_exact_mut(item));
             for (g, (group, (inner, spread))) in groups().zip(all).enumerate() {
                 let count: f64 = match group.observed() {
@@ -288,7 +288,7 @@ impl<'a> Tables<'a> {
                     },
                 );
             }
-            scatter(entries, spread, self.width, &mut sums.product);
+            scatter(entries, spread, self.width, &mut sums.product, self.width);
         }
     }
 

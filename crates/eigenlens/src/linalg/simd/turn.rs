@@ -1,0 +1,113 @@
+//! Rows of numbers into lanes and back: eight rows turned at a time, in registers.
+
+/// One number of each of eight rows.
+pub type Lane = [f64; 8];
+
+/// `lanes[p][l] = rows[l · stride + p]` for eight rows, a multiple of eight lanes.
+pub fn into_lanes(rows: &[f64], stride: usize, lanes: &mut [Lane]) {
+    assert!(lanes.len().is_multiple_of(8) && 7 * stride + lanes.len() <= rows.len());
+    #[cfg(target_arch = "x86_64")]
+    if super::x86::has_avx512() {
+        let (from, to) = (rows.as_ptr(), lanes.as_mut_ptr().cast());
+        // SAFETY: the features were detected, the extents asserted.
+        return unsafe { wide::turn((from, stride, 8), (to, 8, 64), lanes.len() / 8) };
+    }
+    for (p, lane) in lanes.iter_mut().enumerate() {
+        for l in 0..8 {
+            lane[l] = rows[l * stride + p];
+        }
+    }
+}
+
+/// The other way.
+pub fn from_lanes(lanes: &[Lane], rows: &mut [f64], stride: usize) {
+    assert!(lanes.len().is_multiple_of(8) && 7 * stride + lanes.len() <= rows.len());
+    #[cfg(target_arch = "x86_64")]
+    if super::x86::has_avx512() {
+        let (from, to) = (lanes.as_ptr().cast(), rows.as_mut_ptr());
+        // SAFETY: the features were detected, the extents asserted.
+        return unsafe { wide::turn((from, 8, 64), (to, stride, 8), lanes.len() / 8) };
+    }
+    for (p, lane) in lanes.iter().enumerate() {
+        for l in 0..8 {
+            rows[l * stride + p] = lane[l];
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod wide {
+    use std::arch::x86_64::*;
+
+    /// Turns `count` squares of 8 × 8, given as where the first begins, the distance of its rows, and
+    /// how far it is to the next square.
+    ///
+    /// SAFETY: the CPU has AVX-512; all squares can be read, and written.
+    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
+    pub unsafe fn turn(
+        (from, from_stride, from_next): (*const f64, usize, usize),
+        (to, to_stride, to_next): (*mut f64, usize, usize),
+        count: usize,
+    ) {
+        for square in 0..count {
+            // SAFETY: vouched for by the caller.
+            unsafe {
+                let (from, to) = (from.add(square * from_next), to.add(square * to_next));
+                let mut rows = [_mm512_setzero_pd(); 8];
+                for (l, row) in rows.iter_mut().enumerate() {
+                    *row = _mm512_loadu_pd(from.add(l * from_stride));
+                }
+                for (p, row) in turned(rows).into_iter().enumerate() {
+                    _mm512_storeu_pd(to.add(p * to_stride), row);
+                }
+            }
+        }
+    }
+
+    /// SAFETY: the CPU has AVX-512.
+    #[inline(always)]
+    unsafe fn turned(r: [__m512d; 8]) -> [__m512d; 8] {
+        // SAFETY: vouched for by the caller.
+        unsafe {
+            // Pairs of rows, then quarters of four rows, then of eight.
+            let pair =
+                |i: usize| [_mm512_unpacklo_pd(r[i], r[i + 1]), _mm512_unpackhi_pd(r[i], r[i + 1])];
+            let (a, b, c, e) = (pair(0), pair(2), pair(4), pair(6));
+            let four = |x: __m512d, y: __m512d| {
+                [_mm512_shuffle_f64x2::<0x88>(x, y), _mm512_shuffle_f64x2::<0xdd>(x, y)]
+            };
+            let mut out = r;
+            for odd in 0..2 {
+                let (low, high) = (four(a[odd], b[odd]), four(c[odd], e[odd]));
+                for half in 0..2 {
+                    let [first, second] = four(low[half], high[half]);
+                    out[2 * half + odd] = first;
+                    out[2 * half + odd + 4] = second;
+                }
+            }
+            out
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_become_lanes_and_rows_again() {
+        for (height, stride) in [(8, 8), (8, 11), (24, 24), (40, 48)] {
+            let rows: Vec<f64> = (0..7 * stride + height).map(|i| i as f64).collect();
+            let mut lanes = vec![[-1.0; 8]; height];
+            into_lanes(&rows, stride, &mut lanes);
+            for (p, lane) in lanes.iter().enumerate() {
+                assert!((0..8).all(|l| lane[l] == (l * stride + p) as f64));
+            }
+            let mut back = vec![-1.0; rows.len()];
+            from_lanes(&lanes, &mut back, stride);
+            for (i, v) in back.iter().enumerate() {
+                assert_eq!(*v, if i % stride < height { i as f64 } else { -1.0 });
+            }
+        }
+    }
+}
