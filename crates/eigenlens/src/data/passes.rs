@@ -485,8 +485,9 @@ impl<T: Scalar> Standardized<'_, T> {
         );
         // Samples one after the other, then turned: a panel's worth stays in the nearest cache.
         let mut rows = vec![0.0; PANEL * BLOCK];
-        for (panel, out) in packed.chunks_mut(depth * PANEL).enumerate() {
-            let from = (panel * PANEL).min(n);
+        let panels = packed.chunks_exact_mut(depth * PANEL).take(n.div_ceil(PANEL));
+        for (panel, out) in panels.enumerate() {
+            let from = panel * PANEL;
             let count = PANEL.min(n - from);
             for (i, line) in rows.chunks_exact_mut(BLOCK).enumerate() {
                 let line = &mut line[..depth];
@@ -497,23 +498,31 @@ impl<T: Scalar> Standardized<'_, T> {
                 // Rows lie far apart: the CPU does not guess where the next one begins.
                 let later = part.row((from + i + 4).min(n - 1));
                 fetch_lines(later.to_slice().unwrap_or_default());
-                let root = self.prepared.counts().map_or(1.0, |c| c[from + i].sqrt());
-                for (o, &value) in line.iter_mut().zip(part.row(from + i)) {
-                    *o = value.to_f64();
-                }
-                if let Some(prescale) = prescale {
-                    line.iter_mut().zip(prescale).for_each(|(o, s)| *o *= s.to_f64());
-                }
-                vectorized(
-                    #[inline(always)]
-                    || {
-                        for p in 0..depth {
-                            line[p] = ((line[p] - mean[p]) - low[p]) * weight[p] * root;
+                match (part.row(from + i).to_slice(), prescale) {
+                    (Some(row), None) => simd::standardize(row, mean, low, weight, line),
+                    _ => {
+                        for (o, &value) in line.iter_mut().zip(part.row(from + i)) {
+                            *o = value.to_f64();
                         }
-                    },
-                );
+                        if let Some(prescale) = prescale {
+                            line.iter_mut().zip(prescale).for_each(|(o, s)| *o *= s.to_f64());
+                        }
+                        for p in 0..depth {
+                            line[p] = ((line[p] - mean[p]) - low[p]) * weight[p];
+                        }
+                    }
+                }
+                if let Some(counts) = self.prepared.counts() {
+                    let root = counts[from + i].sqrt();
+                    line.iter_mut().for_each(|v| *v *= root);
+                }
             }
-            turn(&rows, out);
+            // Whole squares of numbers, then what is left of the features.
+            let whole = depth / f64::PAD * f64::PAD;
+            simd::turn(&rows, BLOCK, PANEL, whole, out, PANEL);
+            for p in whole..depth {
+                (0..PANEL).for_each(|i| out[p * PANEL + i] = rows[i * BLOCK + p]);
+            }
         }
     }
 
@@ -607,17 +616,8 @@ fn add_by_class<T: Scalar>(
     );
 }
 
-/// Rows of [`BLOCK`] numbers, one for each of a panel's columns, as the rows of the panel.
-fn turn(rows: &[f64], panel: &mut [f64]) {
-    for (p, out) in panel.chunks_exact_mut(PANEL).enumerate() {
-        for (i, o) in out.iter_mut().enumerate() {
-            *o = rows[i * BLOCK + p];
-        }
-    }
-}
-
 /// The thin right operand V (d × b) of a pass, in panels of columns: what the product with a few
-/// features reads lies together.
+/// features reads lies together, and begins at a cache line.
 struct Right {
     features: usize,
     columns: usize,
@@ -631,16 +631,20 @@ impl Right {
 
     /// Of V, padded with columns of zeros.
     fn new(v: ArrayView2<f64>) -> Right {
+        const ROWS: usize = 1024;
         let (features, b) = v.dim();
         let columns = b.next_multiple_of(f64::PAD);
         let mut panels = Aligned::zeros(features * columns);
         for first in (0..columns).step_by(PANEL) {
             let width = PANEL.min(columns - first);
             let known = v.slice(s![.., first.min(b)..(first + width).min(b)]);
-            let panel = panels[features * first..].chunks_exact_mut(width);
-            for (out, row) in panel.zip(known.rows()) {
-                out.iter_mut().zip(row).for_each(|(o, &v)| *o = v);
-            }
+            let panel = &mut panels[features * first..][..features * width];
+            panel.par_chunks_mut(ROWS * width).enumerate().for_each(|(piece, out)| {
+                let known = known.slice(s![piece * ROWS.., ..]);
+                for (out, row) in out.chunks_exact_mut(width).zip(known.rows()) {
+                    out.iter_mut().zip(row).for_each(|(o, &v)| *o = v);
+                }
+            });
         }
         Right { features, columns, panels }
     }

@@ -109,16 +109,21 @@ pub(crate) fn at_most_above(
     values: &[f64],
     shift: f64,
 ) -> bool {
-    let (mut rest, exponent) = scaled_copy(a);
-    let scale = power_of_two(-exponent);
+    let largest = a.diag().fold(0.0f64, |m, v| m.max(v.abs()));
+    let scale = power_of_two(-exponent_of(largest).clamp(-1000, 1000));
     let weighted =
         Array2::from_shape_fn(vectors.dim(), |(i, j)| vectors[[i, j]] * (values[j] * scale));
     let taken = gemm::product(weighted.view(), vectors.t().as_standard_layout().view());
+    let mut rest = Mat::zeros(a.nrows(), a.ncols());
+    // Both are symmetric: rows are read where columns are meant, from the diagonal on.
     for (j, column) in rest.col_iter_mut().enumerate() {
-        for (i, v) in column.iter_mut().enumerate() {
-            let diagonal = if i == j { shift * scale } else { 0.0 };
-            *v = (diagonal - *v) + taken[[j, i]];
+        let known = a.row(j).into_iter().zip(taken.row(j));
+        for (v, (a, taken)) in column.iter_mut().zip(known).skip(j) {
+            *v = taken - a * scale;
         }
+    }
+    for j in 0..a.nrows() {
+        rest[(j, j)] += shift * scale;
     }
     rest.llt(Side::Lower).is_ok()
 }

@@ -12,7 +12,7 @@ mod turn;
 pub use exp::{cos, exp, exp_f32};
 pub use rows::{Lines, Row, add_deviations, center, standardize};
 pub use symmetric::{GROUP, WIDTH, symmetric_tile};
-pub use turn::{Lane, from_lanes, into_lanes};
+pub use turn::{Lane, from_lanes, into_lanes, turn};
 
 use std::cell::Cell;
 

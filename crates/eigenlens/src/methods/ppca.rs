@@ -5,13 +5,15 @@ use super::fit::Fit;
 use crate::data::{Dataset, Missing, compiled_here};
 use crate::error::Result;
 use crate::linalg::dense::power_of_two;
+use crate::linalg::pool;
 use crate::missing::{Observer, Progress};
 use crate::model::PcaModel;
 use crate::model::ppca::PpcaModel;
 use crate::scalar::Scalar;
 use crate::solve::Plan;
 use crate::wishes::{NComponents, Options, Solver};
-use ndarray::Array2;
+use ndarray::parallel::prelude::*;
+use ndarray::{Array2, Axis};
 use std::ops::ControlFlow;
 
 /// Probabilistic PCA (Tipping & Bishop 1999): `x = W z + μ + ε` with `z ~ N(0, I)` and
@@ -110,9 +112,16 @@ impl Ppca {
         let (body, mut scores) = self.fit.run(data, true)?;
         let unit = power_of_two(body.parts().map.by.exponent);
         let model = closed_form(body);
-        for (mut column, factor) in scores.columns_mut().into_iter().zip(model.shrinkage()) {
-            column.mapv_inplace(|z| T::from_f64(z.to_f64() / unit * factor));
-        }
+        let factors = model.shrinkage();
+        pool::run(self.fit.options.threads, || {
+            scores.axis_chunks_iter_mut(Axis(0), 4096).into_par_iter().for_each(|mut rows| {
+                for mut row in rows.rows_mut() {
+                    for (z, factor) in row.iter_mut().zip(&factors) {
+                        *z = T::from_f64(z.to_f64() / unit * factor);
+                    }
+                }
+            });
+        })?;
         Ok((model, scores))
     }
 

@@ -35,6 +35,39 @@ pub fn from_lanes(lanes: &[Lane], rows: &mut [f64], stride: usize) {
     }
 }
 
+/// `to[p · to_stride + i] = from[i · from_stride + p]` for `rows` rows of `columns` numbers, both multiples
+/// of eight.
+pub fn turn(
+    from: &[f64],
+    from_stride: usize,
+    rows: usize,
+    columns: usize,
+    to: &mut [f64],
+    to_stride: usize,
+) {
+    if rows == 0 || columns == 0 {
+        return;
+    }
+    assert!(rows.is_multiple_of(8) && columns.is_multiple_of(8));
+    assert!((rows - 1) * from_stride + columns <= from.len());
+    assert!((columns - 1) * to_stride + rows <= to.len());
+    #[cfg(target_arch = "x86_64")]
+    if super::x86::has_avx512() {
+        for i in (0..rows).step_by(8) {
+            let source = (from[i * from_stride..].as_ptr(), from_stride, 8);
+            let target = (to[i..].as_mut_ptr(), to_stride, 8 * to_stride);
+            // SAFETY: the features were detected, the extents asserted.
+            unsafe { wide::turn(source, target, columns / 8) };
+        }
+        return;
+    }
+    for (p, out) in to.chunks_mut(to_stride).take(columns).enumerate() {
+        for (i, o) in out[..rows].iter_mut().enumerate() {
+            *o = from[i * from_stride + p];
+        }
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 mod wide {
     use std::arch::x86_64::*;
@@ -93,6 +126,21 @@ mod wide {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn columns_become_rows() {
+        for (rows, columns, from_stride, to_stride) in
+            [(8, 8, 8, 8), (24, 40, 43, 24), (16, 8, 9, 21)]
+        {
+            let from: Vec<f64> = (0..rows * from_stride).map(|i| i as f64).collect();
+            let mut to = vec![-1.0; columns * to_stride];
+            turn(&from, from_stride, rows, columns, &mut to, to_stride);
+            for (at, v) in to.iter().enumerate() {
+                let (p, i) = (at / to_stride, at % to_stride);
+                assert_eq!(*v, if i < rows { (i * from_stride + p) as f64 } else { -1.0 });
+            }
+        }
+    }
 
     #[test]
     fn rows_become_lanes_and_rows_again() {
