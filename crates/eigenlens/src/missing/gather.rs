@@ -115,6 +115,21 @@ fn scatter_columns<'f, const V: usize, W: Fn(usize, usize) -> f64>(
 /// Vectors of a table that [`gather_both`] and [`scatter_both`] can take.
 pub(super) const BOTH: std::ops::RangeInclusive<usize> = 2..=8;
 
+/// Calls what is compiled for one of these numbers.
+macro_rules! with_vectors {
+    ($vectors:expr, $sum:ident($($argument:expr),*)) => {
+        match $vectors {
+            2 => $sum::<2>($($argument),*),
+            3 => $sum::<3>($($argument),*),
+            4 => $sum::<4>($($argument),*),
+            5 => $sum::<5>($($argument),*),
+            6 => $sum::<6>($($argument),*),
+            7 => $sum::<7>($($argument),*),
+            _ => $sum::<8>($($argument),*),
+        }
+    };
+}
+
 /// Of the first vector of a table's rows the sum with the entries as weights goes to `rows`, of the
 /// others the plain sum to `groups`: what every item needs where no two have the same features.
 pub(super) fn gather_both<'f>(
@@ -126,15 +141,7 @@ pub(super) fn gather_both<'f>(
 ) {
     vectorized(
         #[inline(always)]
-        || match vectors {
-            2 => gather_vectors::<2>(&entries, table, rows, groups),
-            3 => gather_vectors::<3>(&entries, table, rows, groups),
-            4 => gather_vectors::<4>(&entries, table, rows, groups),
-            5 => gather_vectors::<5>(&entries, table, rows, groups),
-            6 => gather_vectors::<6>(&entries, table, rows, groups),
-            7 => gather_vectors::<7>(&entries, table, rows, groups),
-            _ => gather_vectors::<8>(&entries, table, rows, groups),
-        },
+        || with_vectors!(vectors, gather_vectors(&entries, table, rows, groups)),
     );
 }
 
@@ -176,15 +183,7 @@ pub(super) fn scatter_both<'f>(
 ) {
     vectorized(
         #[inline(always)]
-        || match vectors {
-            2 => scatter_vectors::<2>(&entries, rows, groups, table),
-            3 => scatter_vectors::<3>(&entries, rows, groups, table),
-            4 => scatter_vectors::<4>(&entries, rows, groups, table),
-            5 => scatter_vectors::<5>(&entries, rows, groups, table),
-            6 => scatter_vectors::<6>(&entries, rows, groups, table),
-            7 => scatter_vectors::<7>(&entries, rows, groups, table),
-            _ => scatter_vectors::<8>(&entries, rows, groups, table),
-        },
+        || with_vectors!(vectors, scatter_vectors(&entries, rows, groups, table)),
     );
 }
 
