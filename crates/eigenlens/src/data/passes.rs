@@ -154,10 +154,17 @@ impl<T: Scalar> Standardized<'_, T> {
         };
         let mut total = Array2::<f64>::zeros(if columns > 0 { shape } else { (0, 0) });
         let rows = if sparse {
-            let mut right = Array2::zeros((d, padded));
-            right.slice_mut(s![.., ..b]).assign(&v);
+            let owned;
+            let right = if padded == b {
+                v
+            } else {
+                let mut copy = Array2::zeros((d, padded));
+                copy.slice_mut(s![.., ..b]).assign(&v);
+                owned = copy;
+                owned.view()
+            };
             let gram = gram_from.map(|from| (from, &mut total));
-            sparse::pass(self, right.view(), &mut wanted, gram, mixing.as_mut())?
+            sparse::pass(self, right, &mut wanted, gram, mixing.as_mut())?
         } else {
             let right = &Right::new(v);
             let slab = slab_rows(d, if small { UNITS } else { 2 });

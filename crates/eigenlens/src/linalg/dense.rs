@@ -122,6 +122,8 @@ pub(crate) fn at_most_above(
             *v = taken - a * scale;
         }
     }
+    // Two matrices at a time, as the plan says: the factor is another one.
+    drop(taken);
     for j in 0..a.nrows() {
         rest[(j, j)] += shift * scale;
     }
