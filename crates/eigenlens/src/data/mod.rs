@@ -21,6 +21,7 @@ mod statistics;
 mod tails;
 mod target;
 mod term_weights;
+mod thin;
 mod weights;
 
 pub use csr::Csr;

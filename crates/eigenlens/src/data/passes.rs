@@ -26,7 +26,7 @@ const PANEL_BYTES: usize = 256 << 10;
 pub(super) const SMALL_PRODUCT: usize = 1 << 20;
 
 /// Units of rows in flight.
-const UNITS: usize = 16;
+pub(super) const UNITS: usize = 16;
 
 /// Features whose products one task computes, when rows go in order; the depth of an inner product's
 /// sums, so that ranges do not touch its bits.
@@ -115,6 +115,9 @@ impl<T: Scalar> Standardized<'_, T> {
 
     /// `Xsᵀ W Xs V` for V (d × b): the product every iterative solver is made of, in one pass.
     pub fn gram_product(&self, v: ArrayView2<f64>) -> Result<Array2<f64>> {
+        if let Some(product) = self.thin_gram_product(v)? {
+            return Ok(product);
+        }
         let mut product = Array2::zeros((0, 0));
         self.pass(v, Pass { scores: None, gram: Some((0, &mut product)), tails: None })?;
         Ok(product)
@@ -697,7 +700,7 @@ fn steps(d: usize, b: usize, gram_columns: usize, rows: usize) -> usize {
 }
 
 /// Whether every number is finite, without a branch for each.
-fn all_finite(z: &[f64]) -> bool {
+pub(super) fn all_finite(z: &[f64]) -> bool {
     vectorized(
         #[inline(always)]
         || {

@@ -6,7 +6,7 @@ use crate::error::{Error, Hint, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::dense::power_of_two;
 use crate::linalg::gemm::rows_of;
-use crate::linalg::simd::Lines;
+use crate::linalg::simd::{Lines, Room};
 use crate::linalg::spares::{Lent, Spares};
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2, s};
@@ -63,6 +63,8 @@ pub(super) struct Workspace<T> {
     pub z: Aligned<f64>,
     /// A range of features of a product.
     pub product: Aligned<f64>,
+    /// Sums of lanes.
+    pub lanes: Room,
 }
 
 impl<'a, T: Scalar> Prepared<'a, T> {

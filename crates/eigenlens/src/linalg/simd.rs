@@ -7,11 +7,13 @@
 mod exp;
 mod rows;
 mod symmetric;
+mod thin;
 mod turn;
 
 pub use exp::{cos, exp, exp_f32};
 pub use rows::{Lines, Row, add_deviations, center, standardize};
 pub use symmetric::{GROUP, WIDTH, symmetric_tile};
+pub use thin::{Next, Room, THIN, Thin};
 pub use turn::{Lane, from_lanes, into_lanes, turn};
 
 use std::cell::Cell;

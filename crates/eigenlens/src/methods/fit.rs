@@ -1,26 +1,25 @@
 //! The fit that PCA and latent semantic analysis share: plan, decompose, certify, and, where the
 //! certificate is not good enough, once more on a more careful route.
 
+use super::certify::Certifier;
 use super::em::EmWish;
 use crate::data::{
-    Columns, Dataset, Missing, Moments, Pass, Prepared, Scores, Standardization, Standardized,
-    Tails, compiled_here,
+    Columns, Dataset, Missing, Moments, Prepared, Scores, Standardization, Standardized, Tails,
+    compiled_here,
 };
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
-use crate::linalg::transpose::transpose_into;
-use crate::linalg::{gemm, pool, random};
+use crate::linalg::{gemm, pool};
 use crate::missing::Observer;
 use crate::model::{LinearMap, PcaModel, PcaParts, factors};
 use crate::operator::FeatureGram;
 use crate::scalar::{Scalar, typed};
 use crate::select::{self, Outcome, Sample, Spectrum};
-use crate::solve::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};
 use crate::solve::finish;
 use crate::solve::plan::{self, Plan, Route, Task};
 use crate::solve::route::{Pairs, Routed};
 use crate::wishes::{NComponents, Options, Solver};
-use ndarray::{Array2, Axis, s};
+use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 
@@ -519,117 +518,6 @@ impl Question<'_> {
     }
 }
 
-/// Measures pairs against the data.
-struct Certifier<'a> {
-    map: &'a LinearMap,
-    values: &'a [f64],
-    pairs: &'a Pairs,
-    useful: usize,
-    total: f64,
-    divisor: f64,
-    seed: u64,
-}
-
-impl Certifier<'_> {
-    fn certify<T: Scalar>(
-        &self,
-        data: &Standardized<T>,
-        routed: &Routed<T>,
-        scores: Option<&mut Scores<'_, T>>,
-        tails: &mut Tails,
-    ) -> Result<Certificate> {
-        let d = self.map.components.ncols();
-        let k = self.values.len();
-        let missed = match &self.pairs.spectrum {
-            Some(_) => Some(NoneMissed::Complete),
-            None => certificate::missed_by_matrix(
-                routed.matrix().map(|matrix| (matrix, self.pairs.vectors.view())),
-                &self.pairs.values,
-                k.min(self.useful),
-                self.total,
-            ),
-        };
-        // Components and guard, then (from a multiple of the kernel's width on) the probes.
-        let guard = usize::from(self.pairs.values.len() > k && self.pairs.vectors.ncols() > k);
-        let kept = k + guard;
-        let padded = kept.next_multiple_of(8);
-        // Measuring every one of many components would cost more than the scores.
-        let many = 8 * k > d.max(64) || kept > 3 * PROBES;
-        let by_probes = routed.matrix().filter(|_| many);
-        let probes = if by_probes.is_some() || missed.is_none() { PROBES } else { 0 };
-        let width = if probes > 0 { padded + PROBES } else { padded };
-        let mut block = Array2::<f64>::zeros((d, width));
-        // Null components too: that the data have nothing along them must be measured. Their factor
-        // of 0 silences their scores.
-        if let Some(block) = block.as_slice_mut() {
-            transpose_into(self.map.components.view(), block, width);
-        }
-        if guard > 0 {
-            block.column_mut(k).assign(&self.pairs.vectors.column(k));
-        }
-        if probes > 0 {
-            let gaussian = random::normal_matrix(&mut random::stream(self.seed, 3), d, PROBES);
-            block.slice_mut(s![.., padded..]).assign(&gaussian);
-        }
-        let from = if by_probes.is_some() { padded } else { 0 };
-        let mut product = Array2::zeros((0, 0));
-        data.pass(
-            block.view(),
-            Pass { scores, gram: Some((from, &mut product)), tails: Some(tails) },
-        )?;
-        product.par_mapv_inplace(|v| v / self.divisor);
-
-        let mut values: Vec<f64> = self.values.to_vec();
-        values.extend(self.pairs.values.get(k).filter(|_| guard > 0));
-        let columns = block.slice(s![.., ..kept]);
-        let (mut residuals, mut along, evidence): (Vec<f64>, Vec<f64>, _) = match by_probes {
-            Some(matrix) => {
-                // Residuals on the matrix, and the matrix against the data.
-                let on_matrix = gemm::product(matrix, columns);
-                let gaussian = block.slice(s![.., padded..]);
-                let difference = gemm::product(matrix, gaussian) - &product;
-                let error = certificate::norm_bound(difference.view());
-                let residuals = certificate::residuals(on_matrix.view(), columns, &values);
-                let along = certificate::along(on_matrix.view(), columns, &values);
-                let failure = certificate::probe_failure();
-                let plus_error = |bounds: Vec<f64>| bounds.iter().map(|b| b + error).collect();
-                (plus_error(residuals), plus_error(along), Evidence::Probes { failure })
-            }
-            None => {
-                let product = product.slice(s![.., ..kept]);
-                let residuals = certificate::residuals(product, columns, &values);
-                (residuals, certificate::along(product, columns, &values), Evidence::Data)
-            }
-        };
-        if guard == 0 && k < d {
-            // Every component the samples can span was asked for: beside them the variance is 0.
-            values.push(0.0);
-            residuals.push(0.0);
-            along.push(0.0);
-        }
-        let none_missed = missed.unwrap_or_else(|| {
-            let products = product.slice(s![.., padded - from..]);
-            let found = columns.slice(s![.., ..self.useful]);
-            certificate::missed_by_probes(
-                products,
-                block.slice(s![.., padded..]),
-                found,
-                &values[..self.useful],
-            )
-        });
-        Ok(certificate::certify(Measured {
-            values: &values,
-            k,
-            residuals: &residuals,
-            along: &along,
-            orthogonality: certificate::orthogonality(block.slice(s![.., ..k])),
-            floor: self.pairs.floor,
-            evidence,
-            none_missed,
-        }))
-    }
-}
-
 /// `D (scatter + n m mᵀ) D / (n − 1)`, the second term only where not centred; in place.
 pub(super) fn covariance(
     mut scatter: Array2<f64>,
@@ -760,56 +648,4 @@ fn tail_warnings(tails: &Tails, n: f64, useful: usize) -> Vec<Warning> {
         warnings.push(Warning::HeavyTails { components: heavy, kurtosis: heaviest });
     }
     warnings
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Certifies pairs of a covariance that was spoilt after it was formed, or spoilt pairs.
-    fn residual(k: usize, spoil_matrix: f64, spoil_vector: f64) -> f64 {
-        let mut rng = random::stream(7, 0);
-        let mut x = random::normal_matrix(&mut rng, 500, 90);
-        for (f, mut column) in x.columns_mut().into_iter().enumerate() {
-            column.mapv_inplace(|v| 1e3 + v * (4.0 - 0.04 * f as f64));
-        }
-        let data = Dataset::from(&x);
-        let mut prepared = Prepared::new(&data).unwrap();
-        let moments = Moments::of_prepared(&mut prepared).unwrap();
-        let columns = moments.columns;
-        let by = Standardization::new::<f64>(&columns, None, true, false);
-        let mut matrix = covariance(moments.scatter, &columns, &by, true);
-        let total = matrix.diag().sum();
-        matrix[[3, 5]] += spoil_matrix * matrix[[3, 3]];
-        matrix[[5, 3]] = matrix[[3, 5]];
-        let routed: Routed<f64> = Routed::Covariance { matrix, noise: 0.0 };
-        let pairs = routed.leading(k, 90, 1e-10, usize::MAX, &Options::default()).unwrap();
-        let (values, mut components) =
-            finish::largest_first(&pairs.values, &pairs.vectors, k, f64::SIGN_TIE);
-        components[[0, 0]] += spoil_vector;
-        let map = LinearMap { by: by.clone(), components, useful: k, threads: None };
-        let divisor = columns.weight - 1.0;
-        let (values, pairs) = (&values[..], &pairs);
-        let certifier = Certifier { map: &map, values, pairs, useful: k, total, divisor, seed: 0 };
-        let standardized = Standardized { prepared: &prepared, by: &by };
-        let certificate =
-            certifier.certify(&standardized, &routed, None, &mut Tails::new(k)).unwrap();
-        certificate.relative_residual()
-    }
-
-    #[test]
-    fn a_spoilt_covariance_is_caught() {
-        // By residuals against the data for few components, by probes for many.
-        for k in [5, 60] {
-            assert!(residual(k, 0.0, 0.0) < 1e-12, "k = {k}");
-            assert!(residual(k, 1e-3, 0.0) > 1e-5, "k = {k}");
-        }
-    }
-
-    #[test]
-    fn a_spoilt_component_is_caught() {
-        for k in [5, 60] {
-            assert!(residual(k, 0.0, 1e-3) > 1e-5, "k = {k}");
-        }
-    }
 }

@@ -1,6 +1,7 @@
 //! One file per estimator; `pca.rs` is the one to read first.
 
 mod bayesian;
+mod certify;
 mod em;
 mod fit;
 mod from_matrix;

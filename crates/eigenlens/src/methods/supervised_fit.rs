@@ -229,8 +229,8 @@ impl<T: Scalar> Supervised<'_, '_, T> {
         let top = ritz.values.first().copied().unwrap_or(0.0).max(0.0);
         let noise = if T::EPSILON > f64::EPSILON { 2.0 * T::EPSILON } else { 0.0 };
         let floor = (8.0 * (d as f64).sqrt() * f64::EPSILON).max(noise) * top;
-        let Ritz { values, vectors, convergence } = ritz;
-        Ok(Pairs { values, vectors, spectrum, floor, convergence })
+        let Ritz { values, vectors, convergence, .. } = ritz;
+        Ok(Pairs { values, vectors, spectrum, floor, convergence, remainder: None })
     }
 
     /// How many components to keep.
@@ -407,7 +407,7 @@ fn labels_route(blend: &Blend) -> Result<Pairs> {
         let vectors = Array2::zeros((blend.cross.nrows(), 0));
         let convergence = Convergence { converged: true, ..Convergence::default() };
         let (values, spectrum) = (Vec::new(), Some(Vec::new()));
-        return Ok(Pairs { values, vectors, spectrum, floor: 0.0, convergence });
+        return Ok(Pairs { values, vectors, spectrum, floor: 0.0, convergence, remainder: None });
     }
     let svd = thin_svd(blend.cross.view())?;
     let values: Vec<f64> = svd.s.iter().map(|s| s * (blend.beta * s)).collect();
@@ -422,6 +422,7 @@ fn labels_route(blend: &Blend) -> Result<Pairs> {
         vectors: svd.u,
         spectrum: Some(values.clone()),
         values,
+        remainder: None,
     })
 }
 

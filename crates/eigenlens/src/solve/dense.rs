@@ -48,6 +48,6 @@ pub(crate) fn full(matrix: ArrayView2<f64>, wanted: usize) -> Result<Leading> {
         iterations: 0,
         operator_applications: 0,
     };
-    let ritz = Ritz { values: values[..wanted].to_vec(), vectors, convergence };
+    let ritz = Ritz { values: values[..wanted].to_vec(), vectors, convergence, remainder: None };
     Ok(Leading { ritz, spectrum: Some(values) })
 }

@@ -58,6 +58,23 @@ pub(crate) struct Ritz {
     /// d × (k + guard).
     pub vectors: Array2<f64>,
     pub convergence: Convergence,
+    /// What the iteration believes is left of the pairs, where it knows.
+    pub remainder: Option<Remainder>,
+}
+
+/// What is left of pairs, `A V − V Λ`, as a product of two thin matrices.
+pub(crate) struct Remainder {
+    /// d × b.
+    pub basis: Array2<f64>,
+    /// b × pairs.
+    pub coefficients: Array2<f64>,
+}
+
+impl Remainder {
+    /// Nothing is left, but for rounding.
+    pub fn nothing(d: usize, pairs: usize) -> Remainder {
+        Remainder { basis: Array2::zeros((d, 0)), coefficients: Array2::zeros((0, pairs)) }
+    }
 }
 
 /// The largest pairs of a symmetric operator.
@@ -95,12 +112,8 @@ pub(crate) fn largest(operator: &dyn Operator, wish: &Wish) -> Result<Ritz> {
         let top =
             values.first().map_or(0.0, |v| v.abs()).max(values.last().map_or(0.0, |v| v.abs()));
         let m = basis.multiplied;
-        let residuals: Vec<f64> = (0..wanted.min(m))
-            .map(|j| {
-                let tail = inner.slice(s![m - WIDTH..m, j]);
-                coupling.dot(&tail).iter().map(|v| v * v).sum::<f64>().sqrt()
-            })
-            .collect();
+        let left = coupling.dot(&inner.slice(s![m - WIDTH..m, ..wanted.min(m)]));
+        let residuals: Vec<f64> = left.columns().into_iter().map(norm).collect();
         let good = |j: usize| residuals[j] <= wish.tolerance * top;
         let done = residuals.len() >= wanted && (0..wish.k).all(good);
         pace.note(record.operator_applications, residuals.get(wish.k / 2).map(|r| r / top));
@@ -118,6 +131,7 @@ pub(crate) fn largest(operator: &dyn Operator, wish: &Wish) -> Result<Ritz> {
                     values: values[..wanted.min(m)].to_vec(),
                     vectors,
                     convergence: record,
+                    remainder: Some(Remainder { basis: basis.newest(), coefficients: left }),
                 });
             }
             // A cluster as large as the block may be larger still: look with fresh vectors.
@@ -199,6 +213,7 @@ fn whole_space(operator: &dyn Operator, wanted: usize) -> Result<Ritz> {
             iterations: 0,
             operator_applications: applications,
         },
+        remainder: Some(Remainder::nothing(d, order.len())),
     })
 }
 

@@ -152,7 +152,7 @@ impl Task<'_> {
             }
         };
         // Multiply-adds per second: products of panels, and of a thin block with the data.
-        let (panel, thin) = if self.f32 { (1e11, 1.6e10) } else { (5.5e10, 1.6e10) };
+        let (panel, thin) = if self.f32 { (1e11, 2.3e10) } else { (5.5e10, 2.3e10) };
         let thin_pass = n * d * 16.0 * if self.sparse { self.density * 4.0 } else { 1.0 } / thin;
         match route {
             Route::Covariance => n * d * d / 2.0 / panel + eigen(d),

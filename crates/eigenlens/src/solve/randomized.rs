@@ -45,5 +45,6 @@ pub(crate) fn largest(
             iterations: power,
             operator_applications: power + 2,
         },
+        remainder: None,
     })
 }

@@ -1,6 +1,6 @@
 //! The routes to the leading eigenpairs of the covariance of standardised data, behind one face.
 
-use super::krylov::{self, Wish};
+use super::krylov::{self, Remainder, Wish};
 use super::{Convergence, dense, randomized, tsqr};
 use crate::data::Standardized;
 use crate::error::Result;
@@ -20,6 +20,8 @@ pub(crate) struct Pairs {
     /// Values at or below this are rounding.
     pub floor: f64,
     pub convergence: Convergence,
+    /// What the solver believes is left of the pairs, where it knows.
+    pub remainder: Option<Remainder>,
 }
 
 /// One route, ready to be asked for any number of pairs.
@@ -74,6 +76,7 @@ impl<T: Scalar> Routed<'_, T> {
                     vectors: leading.ritz.vectors,
                     spectrum: leading.spectrum,
                     convergence: leading.ritz.convergence,
+                    remainder: None,
                 })
             }
             Routed::Dual { data, gram, divisor } => {
@@ -91,12 +94,15 @@ impl<T: Scalar> Routed<'_, T> {
                 tsqr::orthonormalize(&mut vectors, &roots);
                 let values: Vec<f64> = ritz.values.iter().map(|v| v / divisor).collect();
                 let top = values.first().copied().unwrap_or(0.0);
+                let exact = spectrum.is_some();
                 Ok(Pairs {
                     floor: squared_floor(top, n),
                     values,
                     vectors,
                     spectrum: spectrum.map(|all| all.iter().map(|v| v / divisor).collect()),
                     convergence: ritz.convergence,
+                    remainder: exact
+                        .then(|| Remainder::nothing(data.prepared.data.n_features(), k)),
                 })
             }
             Routed::Svd { data, tall, divisor } => {
@@ -116,6 +122,7 @@ impl<T: Scalar> Routed<'_, T> {
                         ..Convergence::default()
                     },
                     spectrum: Some(all),
+                    remainder: None,
                 })
             }
             Routed::Iterative { operator } => {
@@ -149,6 +156,7 @@ fn from_ritz(ritz: krylov::Ritz, d: usize) -> Pairs {
         vectors: ritz.vectors,
         spectrum: None,
         convergence: ritz.convergence,
+        remainder: ritz.remainder,
     }
 }
 

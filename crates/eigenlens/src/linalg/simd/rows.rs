@@ -9,10 +9,10 @@ use std::ops::Sub;
 /// Rows of `width` elements, `stride` apart.
 #[derive(Clone, Copy)]
 pub struct Lines<'a, T> {
-    data: &'a [T],
-    stride: usize,
-    rows: usize,
-    width: usize,
+    pub(super) data: &'a [T],
+    pub(super) stride: usize,
+    pub(super) rows: usize,
+    pub(super) width: usize,
 }
 
 impl<'a, T> Lines<'a, T> {
@@ -206,15 +206,18 @@ mod plain {
     }
 }
 
-/// The same loops for AVX-512.
+/// The mask of the first elements of eight.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(super) fn first(count: usize) -> u8 {
+    if count >= 8 { u8::MAX } else { (1 << count) - 1 }
+}
+
+/// The same loops for AVX-512. Without closures, which would be compiled for a lesser CPU.
 #[cfg(target_arch = "x86_64")]
 mod wide {
-    use super::{Lines, Row};
+    use super::{Lines, Row, first};
     use std::arch::x86_64::*;
-
-    fn first(count: usize) -> u8 {
-        if count >= 8 { u8::MAX } else { (1 << count) - 1 }
-    }
 
     /// SAFETY: the CPU has AVX-512; the constants and `out` are at least as long as `x`.
     #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
@@ -245,8 +248,9 @@ mod wide {
     ) -> __m512d {
         // SAFETY: vouched for by the caller.
         unsafe {
-            let [mean, low, weight] =
-                [mean, low, weight].map(|c| f64::load::<WHOLE>(c.as_ptr().add(f), mask));
+            let mean = f64::load::<WHOLE>(mean.as_ptr().add(f), mask);
+            let low = f64::load::<WHOLE>(low.as_ptr().add(f), mask);
+            let weight = f64::load::<WHOLE>(weight.as_ptr().add(f), mask);
             let centered = _mm512_sub_pd(T::load::<WHOLE>(x.as_ptr().add(f), mask), mean);
             _mm512_mul_pd(_mm512_sub_pd(centered, low), weight)
         }
@@ -285,8 +289,10 @@ mod wide {
         // SAFETY: vouched for by the caller.
         unsafe {
             let origin = T::load::<WHOLE>(origin, mask);
-            let [a, b, c, e] = [0, 1, 2, 3]
-                .map(|r| _mm512_sub_pd(T::load::<WHOLE>(x.add(r * stride), mask), origin));
+            let a = _mm512_sub_pd(T::load::<WHOLE>(x, mask), origin);
+            let b = _mm512_sub_pd(T::load::<WHOLE>(x.add(stride), mask), origin);
+            let c = _mm512_sub_pd(T::load::<WHOLE>(x.add(2 * stride), mask), origin);
+            let e = _mm512_sub_pd(T::load::<WHOLE>(x.add(3 * stride), mask), origin);
             let four = _mm512_add_pd(_mm512_add_pd(a, b), _mm512_add_pd(c, e));
             let sum = _mm512_add_pd(f64::load::<WHOLE>(sums, mask), four);
             if WHOLE {

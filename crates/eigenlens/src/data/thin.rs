@@ -1,0 +1,152 @@
+//! `Xsᵀ W Xs V` for the narrow blocks of Krylov iterations: rows are centred in registers and read
+//! once. The scale of the columns goes into V and into the result instead.
+
+use super::Standardized;
+use super::passes::{SMALL_PRODUCT, UNITS, all_finite};
+use super::prepared::{Slab, Workspace, slab_rows, unit_rows};
+use crate::error::Result;
+use crate::linalg::aligned::Aligned;
+use crate::linalg::simd::{Next, THIN, Thin};
+use crate::linalg::spares::Lent;
+use crate::scalar::Scalar;
+use ndarray::{Array2, ArrayView2};
+use rayon::prelude::*;
+
+impl<T: Scalar> Standardized<'_, T> {
+    /// The product for V (d × 8); none where a wider pass must make it.
+    pub(super) fn thin_gram_product(&self, v: ArrayView2<f64>) -> Result<Option<Array2<f64>>> {
+        let (d, b) = v.dim();
+        if b != THIN || self.prepared.is_sparse() || d * THIN * 8 > SMALL_PRODUCT {
+            return Ok(None);
+        }
+        let by = self.by;
+        let scaled = |f: usize, j: usize| by.weight[f] * v[[f, j]];
+        let Some(thin) = Thin::new(d, scaled, |f| by.mean[f]) else { return Ok(None) };
+        let mut low = [0.0; THIN];
+        for f in 0..d {
+            (0..THIN).for_each(|j| low[j] += by.low[f] * scaled(f, j));
+        }
+        let mut total = Sums::zeros(&thin);
+        self.prepared.for_each_slab(slab_rows(d, UNITS), |slab| {
+            let unit = unit_rows(d);
+            let starts: Vec<usize> = (0..slab.rows).step_by(unit).collect();
+            let parts: Vec<Result<Sums<Lent<'_, Aligned<f64>>>>> = starts
+                .par_iter()
+                .map(|&start| {
+                    self.add_unit(&thin, &low, &slab, start..(start + unit).min(slab.rows))
+                })
+                .collect();
+            for part in parts {
+                total.add(&part?);
+            }
+            Ok(())
+        })?;
+        // What the rows' sums lack: each was centred by the leading digits of the means.
+        let entry =
+            |(f, j)| (thin.sum(&total.products, f, j) - by.low[f] * total.scores[j]) * by.weight[f];
+        Ok(Some(Array2::from_shape_fn((d, THIN), entry)))
+    }
+
+    fn add_unit(
+        &self,
+        thin: &Thin,
+        low: &[f64; THIN],
+        slab: &Slab<T>,
+        rows: std::ops::Range<usize>,
+    ) -> Result<Sums<Lent<'_, Aligned<f64>>>> {
+        let d = slab.n_features;
+        let mut sums = Sums { products: self.prepared.zeros(thin.sums_len()), scores: [0.0; THIN] };
+        let mut work = self.prepared.work.lend();
+        let Workspace { scratch, z, lanes, .. } = &mut *work;
+        let height = block_rows(d, size_of::<T>());
+        z.resize(height * THIN);
+        for at in rows.clone().step_by(height) {
+            let count = height.min(rows.end - at);
+            let next = Next::new(slab.upcoming(at + count, height, slab.rows), d, count);
+            let block = slab.block(at, at + count, scratch);
+            thin.multiply(block.lines(0, d), lanes, &next, z);
+            let z = &mut z[..count * THIN];
+            if !all_finite(z)
+                && let Some((row, column, value)) = block.find_bad()
+            {
+                return Err(self.prepared.data.bad_entry(row, column, value));
+            }
+            for (i, z) in z.chunks_exact_mut(THIN).enumerate() {
+                for j in 0..THIN {
+                    z[j] = block.count(i) * (z[j] - low[j]);
+                    sums.scores[j] += z[j];
+                }
+            }
+            thin.add_transposed(block.lines(0, d), z, &next, &mut sums.products);
+        }
+        Ok(sums)
+    }
+}
+
+/// What rows add to the product, before the columns are scaled.
+struct Sums<P> {
+    /// `Xᵀ Z`, by [`Thin::sum`].
+    products: P,
+    /// `1ᵀ Z`.
+    scores: [f64; THIN],
+}
+
+impl Sums<Aligned<f64>> {
+    fn zeros(thin: &Thin) -> Self {
+        Sums { products: Aligned::zeros(thin.sums_len()), scores: [0.0; THIN] }
+    }
+
+    fn add(&mut self, part: &Sums<Lent<'_, Aligned<f64>>>) {
+        self.products.iter_mut().zip(part.products.iter()).for_each(|(t, p)| *t += p);
+        self.scores.iter_mut().zip(part.scores).for_each(|(t, p)| *t += p);
+    }
+}
+
+/// Rows that are used twice while they are in a second-level cache; a function of their length alone.
+fn block_rows(d: usize, element: usize) -> usize {
+    const BYTES: usize = 384 << 10;
+    (BYTES / element / d.max(1) / 3 * 3).clamp(6, 24)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Columns, Dataset, Pass, Prepared, SampleWeights, Standardization};
+    use crate::linalg::random;
+
+    /// Rows far from 0, with weights, of columns on scales of their own: against the wider pass, which
+    /// centres and scales every entry before it is used.
+    fn check<T: Scalar>(n: usize, d: usize, offset: f64) {
+        let mut rng = random::stream(3, 0);
+        let x = random::normal_matrix(&mut rng, n, d);
+        let x = Array2::from_shape_fn((n, d), |(i, f)| {
+            T::from_f64((offset + x[[i, f]]) * (1.0 + f as f64))
+        });
+        let weights = SampleWeights::frequency((0..n).map(|i| (i % 3) as f64).collect::<Vec<_>>());
+        let v = random::normal_matrix(&mut rng, d, THIN);
+        for data in [Dataset::from(&x), Dataset::from(&x).with_weights(weights)] {
+            let mut prepared = Prepared::new(&data).unwrap();
+            let columns = Columns::of(&mut prepared).unwrap();
+            let by = Standardization::new::<T>(&columns, None, true, true);
+            let standardized = Standardized { prepared: &prepared, by: &by };
+            let mut expected = Array2::zeros((0, 0));
+            let wanted = Pass { scores: None, gram: Some((0, &mut expected)), tails: None };
+            standardized.pass(v.view(), wanted).unwrap();
+            let product = standardized.gram_product(v.view()).unwrap();
+            let size = expected.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+            for (found, expected) in product.iter().zip(&expected) {
+                assert!((found - expected).abs() <= 1e-13 * size, "{found} for {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn narrow_products_are_those_of_the_wide_pass() {
+        for (n, d) in [(50, 9), (1_100, 600), (300, 1_003)] {
+            for offset in [0.0, 1e3, 1e9] {
+                check::<f64>(n, d, offset);
+            }
+            check::<f32>(n, d, 1e3);
+        }
+    }
+}

@@ -1,0 +1,372 @@
+//! `XᵀX V` for a block V of eight columns, of which rows are read from memory once: they are centred
+//! in registers, both times they are used, and never written.
+
+use super::Lines;
+use super::rows::Row;
+use crate::linalg::aligned::Aligned;
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::*;
+
+/// Columns of V.
+pub const THIN: usize = 8;
+
+/// Features whose products are summed at a time: their part of V fills a third of a first-level cache.
+const DEPTH: usize = 256;
+
+/// V (d × 8) and what its products are made with.
+pub struct Thin {
+    /// V by eight features: each column's eight numbers, padded with zeros.
+    steps: Aligned<f64>,
+    /// What is taken off every row.
+    center: Aligned<f64>,
+    /// Distance between the lines of sums.
+    stride: usize,
+    features: usize,
+}
+
+impl Thin {
+    /// Of the numbers `value(feature, column)` and `center(feature)`; none where the CPU has no
+    /// kernel for it.
+    pub fn new(
+        features: usize,
+        value: impl Fn(usize, usize) -> f64,
+        center: impl Fn(usize) -> f64,
+    ) -> Option<Thin> {
+        if !available() {
+            return None;
+        }
+        // An odd number of cache lines: the sums of one feature do not share cache sets.
+        let stride = (features.div_ceil(8) | 1) * 8;
+        let mut thin = Thin {
+            steps: Aligned::zeros(THIN * stride),
+            center: Aligned::zeros(stride),
+            stride,
+            features,
+        };
+        for f in 0..features {
+            thin.center[f] = center(f);
+            (0..THIN).for_each(|j| thin.steps[(f / 8 * THIN + j) * 8 + f % 8] = value(f, j));
+        }
+        Some(thin)
+    }
+
+    /// Numbers that [`Thin::add_transposed`] sums in: a line for each column of V.
+    pub fn sums_len(&self) -> usize {
+        THIN * self.stride
+    }
+
+    /// The sum for one feature and one column of V.
+    pub fn sum(&self, sums: &[f64], feature: usize, column: usize) -> f64 {
+        sums[column * self.stride + feature]
+    }
+
+    /// `Z = (X − 1 cᵀ) V` (rows × 8); fetches `next` on the way.
+    pub fn multiply<T: Row>(&self, x: Lines<T>, room: &mut Room, next: &Next, z: &mut [f64]) {
+        assert!(x.width == self.features && z.len() >= x.rows * THIN);
+        room.resize(x.rows);
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: `new` asked for the features; the extents are asserted here and in `Lines::new`.
+        unsafe {
+            wide::multiply(self, x, &mut room.0, next, z);
+        }
+    }
+
+    /// Adds `(X − 1 cᵀ)ᵀ Z` to `sums`; fetches `next` on the way.
+    pub fn add_transposed<T: Row>(&self, x: Lines<T>, z: &[f64], next: &Next, sums: &mut [f64]) {
+        assert!(x.width == self.features && z.len() >= x.rows * THIN);
+        assert!(sums.len() >= self.sums_len());
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: as above.
+        unsafe {
+            wide::add_transposed(self, x, z, next, sums);
+        }
+    }
+}
+
+fn available() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return super::x86::has_avx512();
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
+/// Sums of eight lanes for every row and column, between one range of features and the next.
+#[derive(Default)]
+pub struct Room(Aligned<f64>);
+
+impl Room {
+    fn resize(&mut self, rows: usize) {
+        self.0.resize(rows * THIN * 8);
+        self.0.fill(0.0);
+    }
+}
+
+/// Rows that will be read next, fetched at several places at once: the memory's pages are looked up
+/// while others are read.
+pub struct Next {
+    at: std::cell::Cell<*const u8>,
+    end: *const u8,
+    apart: usize,
+    stride: usize,
+}
+
+impl Next {
+    const STREAMS: usize = 4;
+
+    /// Of `rows`, while as many rows of as many features are used.
+    pub fn new<T>(rows: &[T], features: usize, used: usize) -> Next {
+        let bytes = size_of_val(rows);
+        let apart = bytes / Self::STREAMS;
+        // A step is eight features of three rows, in either product.
+        let steps = 2 * features.div_ceil(8) * used / 3;
+        let at = rows.as_ptr().cast::<u8>();
+        let stride = apart.div_ceil(steps.max(1)).min(64);
+        Next { at: at.into(), end: at.wrapping_add(apart), apart, stride }
+    }
+
+    /// The share of a loop of some steps.
+    #[inline(always)]
+    fn share(&self, steps: usize, resting: *const u8) -> Next {
+        let at = self.at.get();
+        if at >= self.end {
+            return Next { at: resting.into(), end: resting, apart: 0, stride: 0 };
+        }
+        self.at.set(at.wrapping_add(steps * self.stride));
+        Next { at: at.into(), ..*self }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn step(&self) {
+        let at = self.at.get();
+        for stream in 0..Self::STREAMS {
+            // SAFETY: a prefetch has no effect but on the cache, whatever the address.
+            unsafe {
+                _mm_prefetch::<_MM_HINT_T1>(at.wrapping_add(stream * self.apart).cast());
+            }
+        }
+        self.at.set(at.wrapping_add(self.stride));
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod wide {
+    use super::super::rows::first;
+    use super::{DEPTH, Lines, Next, Row, THIN, Thin};
+    use std::arch::x86_64::*;
+
+    /// SAFETY: the CPU has AVX-512; `room` has eight lanes for every row and column.
+    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
+    pub unsafe fn multiply<T: Row>(
+        thin: &Thin,
+        x: Lines<T>,
+        room: &mut [f64],
+        next: &Next,
+        z: &mut [f64],
+    ) {
+        // SAFETY: rows and features stay within the operands.
+        unsafe {
+            for from in (0..x.width).step_by(DEPTH) {
+                let width = DEPTH.min(x.width - from);
+                let mut i = 0;
+                while i < x.rows {
+                    let lanes = room.as_mut_ptr().add(i * THIN * 8);
+                    let rows = x.data.as_ptr().add(i * x.stride + from);
+                    let part = Part { rows, stride: x.stride, from, width };
+                    match x.rows - i {
+                        1 => some_rows::<T, 1>(thin, part, lanes, next),
+                        2 => some_rows::<T, 2>(thin, part, lanes, next),
+                        _ => some_rows::<T, 3>(thin, part, lanes, next),
+                    }
+                    i += 3;
+                }
+            }
+            for (z, lanes) in z.iter_mut().zip(room.chunks_exact(8)).take(x.rows * THIN) {
+                *z = _mm512_reduce_add_pd(_mm512_loadu_pd(lanes.as_ptr()));
+            }
+        }
+    }
+
+    /// Some features of some rows.
+    #[derive(Clone, Copy)]
+    struct Part<T> {
+        rows: *const T,
+        stride: usize,
+        from: usize,
+        width: usize,
+    }
+
+    /// A function of its own: inlined among others its sums would not stay in registers.
+    ///
+    /// SAFETY: the CPU has AVX-512; R rows are there, and 8 × R vectors of sums.
+    #[inline(never)]
+    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
+    unsafe fn some_rows<T: Row, const R: usize>(
+        thin: &Thin,
+        part: Part<T>,
+        lanes: *mut f64,
+        next: &Next,
+    ) {
+        let whole = part.width / 8 * 8;
+        // SAFETY: vouched for by the caller; the mask ends with the row.
+        unsafe {
+            let mut sums = [[_mm512_setzero_pd(); THIN]; R];
+            for i in 0..R {
+                for j in 0..THIN {
+                    sums[i][j] = _mm512_loadu_pd(lanes.add((i * THIN + j) * 8));
+                }
+            }
+            let next = next.share(whole / 8, part.rows.cast());
+            for f in (0..whole).step_by(8) {
+                add_products::<T, R, true>(thin, part, f, u8::MAX, &mut sums);
+                next.step();
+            }
+            if whole < part.width {
+                let mask = first(part.width - whole);
+                add_products::<T, R, false>(thin, part, whole, mask, &mut sums);
+            }
+            for i in 0..R {
+                for j in 0..THIN {
+                    _mm512_storeu_pd(lanes.add((i * THIN + j) * 8), sums[i][j]);
+                }
+            }
+        }
+    }
+
+    /// SAFETY: as for `some_rows`; the features from `f` on that `mask` names are there.
+    #[inline(always)]
+    unsafe fn add_products<T: Row, const R: usize, const WHOLE: bool>(
+        thin: &Thin,
+        part: Part<T>,
+        f: usize,
+        mask: u8,
+        sums: &mut [[__m512d; THIN]; R],
+    ) {
+        // SAFETY: vouched for by the caller; V and the centre are padded to whole vectors.
+        unsafe {
+            let center = _mm512_loadu_pd(thin.center.as_ptr().add(part.from + f));
+            let mut x = [_mm512_setzero_pd(); R];
+            for i in 0..R {
+                let entries = T::load::<WHOLE>(part.rows.add(i * part.stride + f), mask);
+                x[i] = _mm512_sub_pd(entries, center);
+            }
+            let v = thin.steps.as_ptr().add((part.from + f) * THIN);
+            for j in 0..THIN {
+                let v = _mm512_loadu_pd(v.add(j * 8));
+                for i in 0..R {
+                    sums[i][j] = _mm512_fmadd_pd(x[i], v, sums[i][j]);
+                }
+            }
+        }
+    }
+
+    /// SAFETY: the CPU has AVX-512; Z has eight numbers for every row, `sums` a line for each of them.
+    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
+    pub unsafe fn add_transposed<T: Row>(
+        thin: &Thin,
+        x: Lines<T>,
+        z: &[f64],
+        next: &Next,
+        sums: &mut [f64],
+    ) {
+        // SAFETY: whole vectors lie within the rows, the last one is masked.
+        unsafe {
+            let mut f = 0;
+            while f < x.width {
+                let left = x.width - f;
+                let sums = sums.as_mut_ptr().add(f);
+                match left {
+                    24.. => some_features::<T, 3, true>(thin, x, f, z, next, sums),
+                    16.. => some_features::<T, 2, true>(thin, x, f, z, next, sums),
+                    8.. => some_features::<T, 1, true>(thin, x, f, z, next, sums),
+                    _ => some_features::<T, 1, false>(thin, x, f, z, next, sums),
+                }
+                f += if left >= 8 { (left / 8).min(3) * 8 } else { left };
+            }
+        }
+    }
+
+    /// SAFETY: as for `add_transposed`; NV vectors from feature `f` on are there if `WHOLE`.
+    #[inline(never)]
+    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
+    unsafe fn some_features<T: Row, const NV: usize, const WHOLE: bool>(
+        thin: &Thin,
+        x: Lines<T>,
+        f: usize,
+        z: &[f64],
+        next: &Next,
+        out: *mut f64,
+    ) {
+        let mask = first(x.width - f);
+        // SAFETY: vouched for by the caller.
+        unsafe {
+            let rows = x.data.as_ptr().add(f);
+            let next = next.share(x.rows, rows.cast());
+            let mut sums = [[_mm512_setzero_pd(); NV]; THIN];
+            let mut center = [_mm512_setzero_pd(); NV];
+            for v in 0..NV {
+                center[v] = _mm512_loadu_pd(thin.center.as_ptr().add(f + v * 8));
+                for j in 0..THIN {
+                    sums[j][v] = _mm512_loadu_pd(out.add(j * thin.stride + v * 8));
+                }
+            }
+            for i in 0..x.rows {
+                let mut entries = [_mm512_setzero_pd(); NV];
+                for v in 0..NV {
+                    let loaded = T::load::<WHOLE>(rows.add(i * x.stride + v * 8), mask);
+                    entries[v] = _mm512_sub_pd(loaded, center[v]);
+                }
+                for j in 0..THIN {
+                    let z = _mm512_set1_pd(*z.get_unchecked(i * THIN + j));
+                    for v in 0..NV {
+                        sums[j][v] = _mm512_fmadd_pd(z, entries[v], sums[j][v]);
+                    }
+                }
+                next.step();
+            }
+            for v in 0..NV {
+                for j in 0..THIN {
+                    _mm512_storeu_pd(out.add(j * thin.stride + v * 8), sums[j][v]);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Both products against sums one entry at a time.
+    fn check<T: Row>(of: impl Fn(f64) -> T) {
+        for (rows, d) in [(1, 1), (2, 8), (3, 23), (7, 24), (11, 33), (24, 100), (5, 531)] {
+            let stride = d + 2;
+            let x: Vec<T> = (0..rows * stride).map(|i| of((i as f64 * 1.3).sin() + 9.0)).collect();
+            let v = |f: usize, j: usize| ((f * 8 + j) as f64 * 0.7).cos();
+            let center = |f: usize| 9.0 + f as f64 * 1e-3;
+            let Some(thin) = Thin::new(d, v, center) else { return };
+            let lines = Lines::new(&x, stride, rows, d);
+            let next = Next::new(&x, d, rows);
+            let entry = |i: usize, f: usize| -> f64 { x[i * stride + f].into() - center(f) };
+            let mut z = vec![0.0; rows * THIN];
+            thin.multiply(lines, &mut Room::default(), &next, &mut z);
+            for (i, j) in (0..rows).flat_map(|i| (0..THIN).map(move |j| (i, j))) {
+                let expected: f64 = (0..d).map(|f| entry(i, f) * v(f, j)).sum();
+                assert!((z[i * THIN + j] - expected).abs() < 1e-12 * d as f64, "{rows} × {d}");
+            }
+            let mut sums = vec![0.5; thin.sums_len()];
+            thin.add_transposed(lines, &z, &next, &mut sums);
+            for (f, j) in (0..d).flat_map(|f| (0..THIN).map(move |j| (f, j))) {
+                let product: f64 = (0..rows).map(|i| entry(i, f) * z[i * THIN + j]).sum();
+                let found = thin.sum(&sums, f, j);
+                assert!((found - 0.5 - product).abs() < 1e-10 * (1.0 + product.abs()));
+            }
+        }
+    }
+
+    #[test]
+    fn products_of_rows_that_lie_apart() {
+        check(|v| v);
+        check(|v| v as f32);
+    }
+}

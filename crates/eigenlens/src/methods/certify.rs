@@ -1,0 +1,315 @@
+//! Pairs measured against the data, in the pass that makes the scores.
+
+use crate::data::{Pass, Scores, Standardized, Tails};
+use crate::error::Result;
+use crate::linalg::transpose::transpose_into;
+use crate::linalg::{gemm, random};
+use crate::model::LinearMap;
+use crate::scalar::Scalar;
+use crate::solve::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};
+use crate::solve::krylov::Remainder;
+use crate::solve::route::{Pairs, Routed};
+use ndarray::{Array2, ArrayView2, s};
+use std::ops::Range;
+
+/// Measures pairs against the data.
+pub(super) struct Certifier<'a> {
+    pub map: &'a LinearMap,
+    pub values: &'a [f64],
+    pub pairs: &'a Pairs,
+    pub useful: usize,
+    pub total: f64,
+    pub divisor: f64,
+    pub seed: u64,
+}
+
+impl Certifier<'_> {
+    /// The certificate; scores and tails on the way.
+    pub fn certify<T: Scalar>(
+        &self,
+        data: &Standardized<T>,
+        routed: &Routed<T>,
+        scores: Option<&mut Scores<'_, T>>,
+        tails: &mut Tails,
+    ) -> Result<Certificate> {
+        let d = self.map.components.ncols();
+        let k = self.values.len();
+        let missed = match &self.pairs.spectrum {
+            Some(_) => Some(NoneMissed::Complete),
+            None => certificate::missed_by_matrix(
+                routed.matrix().map(|matrix| (matrix, self.pairs.vectors.view())),
+                &self.pairs.values,
+                k.min(self.useful),
+                self.total,
+            ),
+        };
+        // Components and guard, then (from a multiple of the kernel's width on) the probes.
+        let guard = usize::from(self.pairs.values.len() > k && self.pairs.vectors.ncols() > k);
+        let kept = k + guard;
+        let padded = kept.next_multiple_of(8);
+        // Measuring every one of many components would cost more than the scores.
+        let many = 8 * k > d.max(64) || kept > 3 * PROBES;
+        let belief = if many { self.belief(routed, kept) } else { None };
+        let of_matrix = matches!(belief, Some(Belief::Matrix(_)));
+        let everywhere = if of_matrix || missed.is_none() { PROBES } else { 0 };
+        let among = if belief.is_some() && !of_matrix { PROBES } else { 0 };
+        let mut block = Array2::<f64>::zeros((d, padded + everywhere + among));
+        // Null components too: that the data have nothing along them must be measured. Their factor
+        // of 0 silences their scores.
+        let width = block.ncols();
+        if let Some(block) = block.as_slice_mut() {
+            transpose_into(self.map.components.view(), block, width);
+        }
+        if guard > 0 {
+            block.column_mut(k).assign(&self.pairs.vectors.column(k));
+        }
+        // Probes of all directions, then probes of those that were found.
+        let mut rng = random::stream(self.seed, 3);
+        let gaussian = random::normal_matrix(&mut rng, d, everywhere);
+        block.slice_mut(s![.., padded..padded + everywhere]).assign(&gaussian);
+        let mixture = random::normal_matrix(&mut rng, kept, among);
+        let found = gemm::product(block.slice(s![.., ..kept]), mixture.view());
+        block.slice_mut(s![.., padded + everywhere..]).assign(&found);
+        let from = if belief.is_some() { padded } else { 0 };
+        let mut product = Array2::zeros((0, 0));
+        data.pass(
+            block.view(),
+            Pass { scores, gram: Some((from, &mut product)), tails: Some(tails) },
+        )?;
+        product.par_mapv_inplace(|v| v / self.divisor);
+        let measured =
+            |columns: Range<usize>| product.slice(s![.., columns.start - from..columns.end - from]);
+
+        let mut values: Vec<f64> = self.values.to_vec();
+        values.extend(self.pairs.values.get(k).filter(|_| guard > 0));
+        let columns = block.slice(s![.., ..kept]);
+        let (mut residuals, mut along, evidence) = match belief {
+            Some(belief) => {
+                // Residuals as the solver believes them, and what it believes against the data.
+                let (residuals, along) = belief.residuals(columns, &values);
+                let difference = match &belief {
+                    Belief::Matrix(matrix) => {
+                        gemm::product(*matrix, gaussian.view())
+                            - measured(padded..padded + everywhere)
+                    }
+                    Belief::Remainder { basis, coefficients } => {
+                        let mut scaled = mixture.clone();
+                        for (mut row, &value) in scaled.rows_mut().into_iter().zip(&values) {
+                            row *= value;
+                        }
+                        let mut believed = gemm::product(columns, scaled.view());
+                        let left = gemm::product(coefficients.view(), mixture.view());
+                        gemm::product_into(*basis, left.view(), &mut believed, false);
+                        believed - measured(padded + everywhere..width)
+                    }
+                };
+                let error = certificate::norm_bound(difference.view());
+                let failure = certificate::probe_failure();
+                let plus_error = |bounds: Vec<f64>| bounds.iter().map(|b| b + error).collect();
+                (plus_error(residuals), plus_error(along), Evidence::Probes { failure })
+            }
+            None => {
+                let product = measured(0..kept);
+                let residuals = certificate::residuals(product, columns, &values);
+                (residuals, certificate::along(product, columns, &values), Evidence::Data)
+            }
+        };
+        if guard == 0 && k < d {
+            // Every component the samples can span was asked for: beside them the variance is 0.
+            values.push(0.0);
+            residuals.push(0.0);
+            along.push(0.0);
+        }
+        let none_missed = missed.unwrap_or_else(|| {
+            certificate::missed_by_probes(
+                measured(padded..padded + everywhere),
+                gaussian.view(),
+                columns.slice(s![.., ..self.useful]),
+                &values[..self.useful],
+            )
+        });
+        Ok(certificate::certify(Measured {
+            values: &values,
+            k,
+            residuals: &residuals,
+            along: &along,
+            orthogonality: certificate::orthogonality(block.slice(s![.., ..k])),
+            floor: self.pairs.floor,
+            evidence,
+            none_missed,
+        }))
+    }
+
+    /// What the solver believes of the first `kept` columns.
+    fn belief<'r, T: Scalar>(&'r self, routed: &'r Routed<T>, kept: usize) -> Option<Belief<'r>> {
+        if let Some(matrix) = routed.matrix() {
+            return Some(Belief::Matrix(matrix));
+        }
+        let Remainder { basis, coefficients: known } = self.pairs.remainder.as_ref()?;
+        let mut coefficients = Array2::zeros((basis.ncols(), kept));
+        if basis.is_empty() {
+            return Some(Belief::Remainder { basis: basis.view(), coefficients });
+        }
+        for (j, known) in known.columns().into_iter().enumerate().take(kept) {
+            coefficients.column_mut(j).assign(&known);
+        }
+        // Components have signs of their own.
+        let components = self.map.components.rows().into_iter();
+        for ((component, vector), mut coefficients) in
+            components.zip(self.pairs.vectors.columns()).zip(coefficients.columns_mut())
+        {
+            coefficients *= component.dot(&vector).signum();
+        }
+        Some(Belief::Remainder { basis: basis.view(), coefficients })
+    }
+}
+
+/// What a solver believes of the data's matrix A.
+enum Belief<'a> {
+    /// A itself, formed from the data.
+    Matrix(ArrayView2<'a, f64>),
+    /// What is left of the components C, `A C − C Λ = basis · coefficients`.
+    Remainder { basis: ArrayView2<'a, f64>, coefficients: Array2<f64> },
+}
+
+impl Belief<'_> {
+    /// ‖A c − λ c‖ and |cᵀA c − λ| of each component, were it true.
+    fn residuals(&self, columns: ArrayView2<f64>, values: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        match self {
+            Belief::Matrix(matrix) => {
+                let product = gemm::product(*matrix, columns);
+                let residuals = certificate::residuals(product.view(), columns, values);
+                (residuals, certificate::along(product.view(), columns, values))
+            }
+            Belief::Remainder { basis, coefficients } => {
+                let inner = gemm::transposed_product(*basis, *basis).dot(coefficients);
+                let along = gemm::transposed_product(columns, *basis);
+                let each = coefficients.columns().into_iter().zip(inner.columns());
+                (
+                    each.map(|(c, inner)| c.dot(&inner).max(0.0).sqrt()).collect(),
+                    (along.rows().into_iter().zip(coefficients.columns()))
+                        .map(|(a, c)| a.dot(&c).abs())
+                        .collect(),
+                )
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fit::covariance;
+    use super::*;
+    use crate::data::{Columns, Dataset, Moments, Prepared, Standardization};
+    use crate::operator::FeatureGram;
+    use crate::solve::finish;
+    use crate::wishes::Options;
+
+    /// Certifies pairs of a covariance that was spoilt after it was formed, or spoilt pairs.
+    fn residual(k: usize, spoil_matrix: f64, spoil_vector: f64) -> f64 {
+        let mut rng = random::stream(7, 0);
+        let mut x = random::normal_matrix(&mut rng, 500, 90);
+        for (f, mut column) in x.columns_mut().into_iter().enumerate() {
+            column.mapv_inplace(|v| 1e3 + v * (4.0 - 0.04 * f as f64));
+        }
+        let data = Dataset::from(&x);
+        let mut prepared = Prepared::new(&data).unwrap();
+        let moments = Moments::of_prepared(&mut prepared).unwrap();
+        let columns = moments.columns;
+        let by = Standardization::new::<f64>(&columns, None, true, false);
+        let mut matrix = covariance(moments.scatter, &columns, &by, true);
+        let total = matrix.diag().sum();
+        matrix[[3, 5]] += spoil_matrix * matrix[[3, 3]];
+        matrix[[5, 3]] = matrix[[3, 5]];
+        let routed: Routed<f64> = Routed::Covariance { matrix, noise: 0.0 };
+        let pairs = routed.leading(k, 90, 1e-10, usize::MAX, &Options::default()).unwrap();
+        let (values, mut components) =
+            finish::largest_first(&pairs.values, &pairs.vectors, k, f64::SIGN_TIE);
+        components[[0, 0]] += spoil_vector;
+        let map = LinearMap { by: by.clone(), components, useful: k, threads: None };
+        let divisor = columns.weight - 1.0;
+        let (values, pairs) = (&values[..], &pairs);
+        let certifier = Certifier { map: &map, values, pairs, useful: k, total, divisor, seed: 0 };
+        let standardized = Standardized { prepared: &prepared, by: &by };
+        let certificate =
+            certifier.certify(&standardized, &routed, None, &mut Tails::new(k)).unwrap();
+        certificate.relative_residual()
+    }
+
+    #[test]
+    fn a_spoilt_covariance_is_caught() {
+        // By residuals against the data for few components, by probes for many.
+        for k in [5, 60] {
+            assert!(residual(k, 0.0, 0.0) < 1e-12, "k = {k}");
+            assert!(residual(k, 1e-3, 0.0) > 1e-5, "k = {k}");
+        }
+    }
+
+    #[test]
+    fn a_spoilt_component_is_caught() {
+        for k in [5, 60] {
+            assert!(residual(k, 0.0, 1e-3) > 1e-5, "k = {k}");
+        }
+    }
+
+    /// Residuals of 30 components that an iteration stopped early at, as the certificate bounds them
+    /// and as the data have them, after `spoil`.
+    fn after_iteration(spoil: impl Fn(&mut Pairs, &mut Array2<f64>)) -> (Vec<f64>, Vec<f64>) {
+        let (d, k) = (400, 30);
+        let mut rng = random::stream(8, 0);
+        let mut x = random::normal_matrix(&mut rng, 600, d);
+        for (f, mut column) in x.columns_mut().into_iter().enumerate() {
+            column.mapv_inplace(|v| 50.0 + v * (1.0 + 30.0 / (1.0 + f as f64)));
+        }
+        let data = Dataset::from(&x);
+        let mut prepared = Prepared::new(&data).unwrap();
+        let columns = Columns::of(&mut prepared).unwrap();
+        let by = Standardization::new::<f64>(&columns, None, true, false);
+        let divisor = columns.weight - 1.0;
+        let standardized = || Standardized { prepared: &prepared, by: &by };
+        let routed = Routed::Iterative { operator: FeatureGram { data: standardized(), divisor } };
+        let mut pairs = routed.leading(k, d, 1e-4, usize::MAX, &Options::default()).unwrap();
+        let (values, mut components) =
+            finish::largest_first(&pairs.values, &pairs.vectors, k, f64::SIGN_TIE);
+        spoil(&mut pairs, &mut components);
+        let centered = &x - &x.mean_axis(ndarray::Axis(0)).unwrap();
+        let true_residuals = (components.rows().into_iter().zip(&values))
+            .map(|(c, &value)| {
+                let rest = centered.t().dot(&centered.dot(&c)) / divisor - &c * value;
+                rest.dot(&rest).sqrt()
+            })
+            .collect();
+        let map = LinearMap { by: by.clone(), components, useful: k, threads: None };
+        let (values, pairs) = (&values[..], &pairs);
+        let total = columns.squares.iter().sum::<f64>() / divisor;
+        let certifier = Certifier { map: &map, values, pairs, useful: k, total, divisor, seed: 0 };
+        let certificate =
+            certifier.certify(&standardized(), &routed, None, &mut Tails::new(k)).unwrap();
+        assert!(matches!(certificate.evidence, Evidence::Probes { .. }));
+        let bounds = certificate.residuals.iter().map(|r| r * values[0]).collect();
+        (bounds, true_residuals)
+    }
+
+    #[test]
+    fn what_an_iteration_says_is_left_is_what_the_data_say() {
+        let (bounds, truth) = after_iteration(|_, _| {});
+        assert!(truth.iter().any(|&r| r > 1e-5), "stopped early");
+        for (bound, truth) in bounds.iter().zip(&truth) {
+            assert!((bound - truth).abs() < 1e-10, "{bound} for {truth}");
+        }
+    }
+
+    #[test]
+    fn an_iteration_that_is_wrong_about_itself_is_caught() {
+        // It believes that it has converged.
+        let (bounds, truth) = after_iteration(|pairs, _| {
+            pairs.remainder.as_mut().unwrap().coefficients.fill(0.0);
+        });
+        assert!(bounds.iter().zip(&truth).all(|(bound, truth)| bound >= truth));
+        // A component, the first or the last, is not what it found.
+        for j in [0, 29] {
+            let (bounds, truth) = after_iteration(|_, components| components[[j, 7]] += 1e-3);
+            assert!(truth[j] > 1e-5 && bounds.iter().zip(&truth).all(|(b, t)| b >= t), "{j}");
+        }
+    }
+}
