@@ -27,15 +27,19 @@ pub(crate) struct Columns {
 
 impl Columns {
     pub fn zero(n_features: usize) -> Self {
-        let zero = vec![0.0; n_features];
-        Columns {
-            weight: 0.0,
-            rows: 0,
-            mean: zero.clone(),
-            low: zero.clone(),
-            squares: zero,
-            varies: vec![false; n_features],
+        let mut columns = Columns::default();
+        columns.clear(n_features);
+        columns
+    }
+
+    fn clear(&mut self, n_features: usize) {
+        (self.weight, self.rows) = (0.0, 0);
+        for numbers in [&mut self.mean, &mut self.low, &mut self.squares] {
+            numbers.clear();
+            numbers.resize(n_features, 0.0);
         }
+        self.varies.clear();
+        self.varies.resize(n_features, false);
     }
 
     /// One pass over the data; a second one where a column's magnitude asks for a power of two.
@@ -246,9 +250,16 @@ pub(crate) fn add_squares<T: Scalar>(block: &Block<T>, columns: &mut Columns, ne
 /// Deviations are summed from the block's own first sample: their rounding is then in proportion to
 /// the spread of the block, wherever it lies and whatever the other blocks hold.
 pub(crate) fn block_mean<T: Scalar>(block: &Block<T>) -> Columns {
+    let mut columns = Columns::default();
+    block_mean_into(block, &mut columns);
+    columns
+}
+
+/// The same in the room of an earlier one.
+pub(crate) fn block_mean_into<T: Scalar>(block: &Block<T>, columns: &mut Columns) {
     let d = block.n_features;
-    let mut columns = Columns::zero(d);
-    let Some(origin) = (0..block.rows).find(|&i| block.count(i) > 0.0) else { return columns };
+    columns.clear(d);
+    let Some(origin) = (0..block.rows).find(|&i| block.count(i) > 0.0) else { return };
     let counted = || (0..block.rows).filter(|&i| block.count(i) > 0.0);
     columns.rows = counted().count();
     columns.weight = (0..block.rows).map(|i| block.count(i)).sum();
@@ -280,10 +291,9 @@ pub(crate) fn block_mean<T: Scalar>(block: &Block<T>) -> Columns {
         },
     );
     // Deviations may cancel.
-    for f in (0..d).filter(|&f| !columns.varies[f]).collect::<Vec<_>>() {
-        columns.varies[f] = counted().any(|i| block.row(i)[f] != origin[f]);
+    for (f, varies) in columns.varies.iter_mut().enumerate().filter(|(_, varies)| !**varies) {
+        *varies = counted().any(|i| block.row(i)[f] != origin[f]);
     }
-    columns
 }
 
 /// Names the bad entry where a block's mean shows that there is one.

@@ -1,7 +1,9 @@
 //! Count, mean and scatter in one pass: all that covariance PCA needs to know of the data.
 
-use super::columns::{Columns, block_mean, by_strips, check_finite, rescale, two_sum};
-use super::prepared::{BLOCK, Block, Prepared, Slab, Workspace, slab_rows, unit_rows};
+use super::columns::{
+    Columns, block_mean, block_mean_into, by_strips, check_finite, rescale, two_sum,
+};
+use super::prepared::{BLOCK, Block, Prepared, Shift, Slab, Workspace, slab_rows, unit_rows};
 use super::{Dataset, moments_bytes as bytes};
 use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
@@ -254,30 +256,28 @@ fn scatter_by_units<T: Scalar>(
         .map_init(
             || prepared.work.lend(),
             |work, &start| {
-                let Workspace { scratch, packed, .. } = &mut **work;
+                let Workspace { scratch, packed, panel: means, columns, shift, .. } = &mut **work;
                 let end = (start + unit).min(slab.rows);
                 let mut c = prepared.zeros(d * d);
-                let mut means = Vec::new();
-                for at in (start..end).step_by(BLOCK) {
+                let mut unit = Columns::zero(d);
+                // The scatter between the means of blocks is that of rows, one for each.
+                let (blocks, row) = ((end - start).div_ceil(BLOCK), row_width::<f64>(d));
+                means.resize(blocks * row);
+                for (at, mean) in (start..end).step_by(BLOCK).zip(means.chunks_exact_mut(row)) {
                     let block = slab.block(at, (at + BLOCK).min(end), scratch);
-                    let columns = block_mean(&block);
-                    check_finite(prepared, &block, &columns)?;
+                    block_mean_into(&block, columns);
+                    check_finite(prepared, &block, columns)?;
                     let (depth, width) = (block.rows, row_width::<T>(d));
                     packed.resize(depth * width);
-                    pack(&block, &columns, width, packed);
+                    pack(&block, columns, shift, width, packed);
                     let ahead =
                         Ahead::new(slab.upcoming(at + depth, BLOCK, end), d * d / 320 * depth);
                     add_lower(packed, width, depth, d, &mut c, Some(&ahead));
-                    means.push(columns);
+                    merging_row_into(&unit, columns, mean);
+                    unit.merge(columns);
                 }
-                let (columns, rows) = between_blocks(&means);
-                let width = row_width::<f64>(d);
-                let mut between = Aligned::zeros(rows.len() * width);
-                for (line, row) in between.chunks_exact_mut(width).zip(&rows) {
-                    line[..d].copy_from_slice(row);
-                }
-                add_lower::<f64>(&between, width, rows.len(), d, &mut c, None);
-                Ok((columns, c))
+                add_lower::<f64>(means, row, blocks, d, &mut c, None);
+                Ok((unit, c))
             },
         )
         .collect();
@@ -316,7 +316,8 @@ fn scatter_by_squares<T: Scalar>(
             let block = slab.block(start, (start + BLOCK).min(slab.rows), scratch);
             let columns = by_strips(&block, |first, strip| {
                 let columns = block_mean(strip);
-                pack(strip, &columns, T::PANEL, &mut packed[first * strip.rows..]);
+                let packed = &mut packed[first * strip.rows..];
+                pack(strip, &columns, &mut Shift::default(), T::PANEL, packed);
                 columns
             });
             check_finite(prepared, &block, &columns)?;
@@ -346,13 +347,22 @@ fn scatter_by_squares<T: Scalar>(
 }
 
 /// A block's rows less its mean, times √w, in panels of `width` columns padded with zeros.
-fn pack<T: Scalar>(block: &Block<T>, columns: &Columns, width: usize, packed: &mut [T]) {
+fn pack<T: Scalar>(
+    block: &Block<T>,
+    columns: &Columns,
+    Shift { high, low }: &mut Shift<T>,
+    width: usize,
+    packed: &mut [T],
+) {
     let d = block.n_features;
     // In the element type: a float32 entry less a nearby float32 number is exact.
-    let high: Vec<T> = columns.mean.iter().map(|&m| T::from_f64(m)).collect();
-    let low: Vec<T> = (columns.mean.iter().zip(&columns.low).zip(&high))
-        .map(|((&m, &l), h)| T::from_f64((m - h.to_f64()) + l))
-        .collect();
+    high.clear();
+    high.extend(columns.mean.iter().map(|&m| T::from_f64(m)));
+    low.clear();
+    low.extend(
+        (columns.mean.iter().zip(&columns.low).zip(&*high))
+            .map(|((&m, &l), h)| T::from_f64((m - h.to_f64()) + l)),
+    );
     for first in (0..d).step_by(width) {
         let columns = width.min(d - first);
         let out = &mut packed[first * block.rows..][..block.rows * width];
@@ -390,28 +400,21 @@ impl Extra {
     }
 }
 
-/// Merges blocks; the rows whose scatter is the one between their means.
-fn between_blocks(blocks: &[Columns]) -> (Columns, Vec<Vec<f64>>) {
-    let d = blocks.first().map_or(0, |b| b.mean.len());
-    let mut total = Columns::zero(d);
-    let rows: Vec<Vec<f64>> = blocks
-        .iter()
-        .map(|block| {
-            let row = merging_row(&total, block);
-            total.merge(block);
-            row
-        })
-        .collect();
-    (total, rows)
-}
-
 /// The one row `√(n_a n_b / (n_a + n_b)) (m_b − m_a)` whose square is what merging adds (Chan).
 fn merging_row(total: &Columns, part: &Columns) -> Vec<f64> {
+    let mut row = vec![0.0; part.mean.len()];
+    merging_row_into(total, part, &mut row);
+    row
+}
+
+/// The same, with zeros after it.
+fn merging_row_into(total: &Columns, part: &Columns, row: &mut [f64]) {
+    row.fill(0.0);
     if total.weight == 0.0 || part.weight == 0.0 {
-        return vec![0.0; part.mean.len()];
+        return;
     }
     let factor = (total.weight * part.weight / (total.weight + part.weight)).sqrt();
-    (0..part.mean.len())
-        .map(|f| factor * ((part.mean[f] - total.mean[f]) + (part.low[f] - total.low[f])))
-        .collect()
+    for (f, row) in row.iter_mut().take(part.mean.len()).enumerate() {
+        *row = factor * ((part.mean[f] - total.mean[f]) + (part.low[f] - total.low[f]));
+    }
 }

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::gemm::{rows_of, slice_mut};
 use crate::linalg::scatter::{Squares, packed_len};
-use crate::linalg::simd::{self, Ahead, How, Left, Tile, fetch_lines, vectorized};
+use crate::linalg::simd::{self, Ahead, How, Left, Lines, Tile, fetch_lines, vectorized};
 use crate::linalg::spares::Lent;
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2, s};
@@ -509,7 +509,10 @@ impl<T: Scalar> Standardized<'_, T> {
                 let later = part.row((from + i + 4).min(n - 1));
                 fetch_lines(later.to_slice().unwrap_or_default());
                 match (part.row(from + i).to_slice(), prescale) {
-                    (Some(row), None) => simd::standardize(row, mean, low, weight, line),
+                    (Some(row), None) => {
+                        let row = Lines::new(row, depth, 1, depth);
+                        simd::standardize(row, [mean, low, weight], line, depth);
+                    }
                     _ => {
                         for (o, &value) in line.iter_mut().zip(part.row(from + i)) {
                             *o = value.to_f64();
@@ -732,11 +735,8 @@ fn standardize<T: Scalar>(
 ) {
     let width = block.n_features;
     let range = first..first + width;
-    let (mean, low, weight) = (&by.mean[range.clone()], &by.low[range.clone()], &by.weight[range]);
-    for (i, out) in panel.chunks_mut(stride).take(block.rows).enumerate() {
-        block.fetch(i + 2);
-        simd::standardize(block.row(i), mean, low, weight, out);
-    }
+    let constants = [&by.mean[range.clone()], &by.low[range.clone()], &by.weight[range]];
+    simd::standardize(block.lines(0, width), constants, panel, stride);
 }
 
 /// One slice of the scores' room for each piece of rows.

@@ -1,7 +1,7 @@
 //! Data ready for passes: weights resolved, columns prescaled where their squares would not be
 //! numbers, and rows cut into a fixed grid, whatever blocks the reader lends.
 
-use super::{Dataset, Missing, Source};
+use super::{Columns, Dataset, Missing, Source};
 use crate::error::{Error, Hint, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::dense::power_of_two;
@@ -65,6 +65,17 @@ pub(super) struct Workspace<T> {
     pub product: Aligned<f64>,
     /// Sums of lanes.
     pub lanes: Room,
+    /// The mean of a block.
+    pub columns: Columns,
+    /// The same in the type of the data.
+    pub shift: Shift<T>,
+}
+
+/// What rows are centred by: a mean in the elements' type, and what it lacks.
+#[derive(Default)]
+pub(super) struct Shift<T> {
+    pub high: Vec<T>,
+    pub low: Vec<T>,
 }
 
 impl<'a, T: Scalar> Prepared<'a, T> {
@@ -446,12 +457,6 @@ impl<T: Scalar> Block<'_, T> {
     pub fn strip(&self, first: usize, width: usize) -> Block<'_, T> {
         let data = self.data.get(first..).unwrap_or_default();
         Block { data, n_features: width, ..*self }
-    }
-
-    /// Asks the cache for a row.
-    #[inline(always)]
-    pub fn fetch(&self, i: usize) {
-        self.lines(0, self.n_features).fetch(i);
     }
 
     /// The first entry that is not finite, as (row, column, value).

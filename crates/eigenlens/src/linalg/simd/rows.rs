@@ -51,16 +51,17 @@ pub trait Row: Copy + Default + Into<f64> + Sub<Output = Self> {
     #[cfg(target_arch = "x86_64")]
     unsafe fn load<const WHOLE: bool>(p: *const Self, mask: u8) -> __m512d;
 
-    /// `(x − high) − low` of the first `count` elements of a vector, zeros after them.
+    /// `(x − high) − low` of the first `count` elements of a vector in R rows, zeros after them; the
+    /// rows lie as far apart as the first of `strides` says, what is written as the second.
     ///
     /// # Safety
-    /// The CPU has AVX-512; `count` elements can be read, and a vector be written.
+    /// The CPU has AVX-512; `count` elements can be read, and a vector be written, in every row.
     #[cfg(target_arch = "x86_64")]
-    unsafe fn center(
+    unsafe fn center<const R: usize>(
         x: *const Self,
-        high: *const Self,
-        low: *const Self,
+        high_and_low: [*const Self; 2],
         out: *mut Self,
+        strides: [usize; 2],
         count: usize,
     );
 }
@@ -69,21 +70,28 @@ macro_rules! center {
     ($load:ident, $masked:ident, $store:ident, $sub:ident, $mask:ty) => {
         #[cfg(target_arch = "x86_64")]
         #[inline(always)]
-        unsafe fn center(
+        unsafe fn center<const R: usize>(
             x: *const Self,
-            high: *const Self,
-            low: *const Self,
+            [high, low]: [*const Self; 2],
             out: *mut Self,
+            [apart, width]: [usize; 2],
             count: usize,
         ) {
             // SAFETY: vouched for by the caller; the mask ends with the elements.
             unsafe {
                 if count >= Self::LANES {
-                    $store(out, $sub($sub($load(x), $load(high)), $load(low)));
+                    let (high, low) = ($load(high), $load(low));
+                    for i in 0..R {
+                        let centered = $sub($load(x.add(i * apart)), high);
+                        $store(out.add(i * width), $sub(centered, low));
+                    }
                 } else {
                     let mask = ((1 << count) - 1) as $mask;
-                    let centered = $sub($masked(mask, x), $masked(mask, high));
-                    $store(out, $sub(centered, $masked(mask, low)));
+                    let (high, low) = ($masked(mask, high), $masked(mask, low));
+                    for i in 0..R {
+                        let centered = $sub($masked(mask, x.add(i * apart)), high);
+                        $store(out.add(i * width), $sub(centered, low));
+                    }
                 }
             }
         }
@@ -115,18 +123,19 @@ impl Row for f32 {
     center!(_mm512_loadu_ps, _mm512_maskz_loadu_ps, _mm512_storeu_ps, _mm512_sub_ps, u16);
 }
 
-/// Writes `((x − mean) − low) · weight`, and zeros after it to the end of the last vector as far as
-/// `out` reaches.
-pub fn standardize<T: Row>(x: &[T], mean: &[f64], low: &[f64], weight: &[f64], out: &mut [f64]) {
-    let d = x.len();
-    let constants = [&mean[..d], &low[..d], &weight[..d]];
-    assert!(d <= out.len());
+/// Writes `((x − mean) − low) · weight` of every row, `stride` apart, with zeros to the end of the last
+/// vector as far as `out` reaches; `constants` are mean, low and weight.
+pub fn standardize<T: Row>(x: Lines<T>, constants: [&[f64]; 3], out: &mut [f64], stride: usize) {
+    let [mean, low, weight] = constants;
+    let constants = [&mean[..x.width], &low[..x.width], &weight[..x.width]];
+    let reach = x.rows.checked_sub(1).map_or(0, |last| last * stride + x.width);
+    assert!(stride >= x.width && out.len() >= reach);
     #[cfg(target_arch = "x86_64")]
     if super::x86::has_avx512() {
-        // SAFETY: the features were detected; all slices are at least as long as the row.
-        return unsafe { wide::standardize(x, constants, out) };
+        // SAFETY: the features were detected; the extents are asserted.
+        return unsafe { wide::standardize(x, constants, out, stride) };
     }
-    plain::standardize(x, constants, out);
+    plain::standardize(x, constants, out, stride);
 }
 
 /// Adds the rows' deviations from `origin` to `sums`, four rows at a time: as many of the rows as are
@@ -157,15 +166,24 @@ pub fn center<T: Row>(x: Lines<T>, high: &[T], low: &[T], out: &mut [T], width: 
 mod plain {
     use super::{Lines, Row, vectorized};
 
-    pub fn standardize<T: Row>(x: &[T], [mean, low, weight]: [&[f64]; 3], out: &mut [f64]) {
+    pub fn standardize<T: Row>(
+        x: Lines<T>,
+        [mean, low, weight]: [&[f64]; 3],
+        out: &mut [f64],
+        stride: usize,
+    ) {
         vectorized(
             #[inline(always)]
             move || {
-                let (line, beyond) = out.split_at_mut(x.len());
-                let pad = x.len().next_multiple_of(8) - x.len();
-                beyond.iter_mut().take(pad).for_each(|b| *b = 0.0);
-                for f in 0..line.len() {
-                    line[f] = ((x[f].into() - mean[f]) - low[f]) * weight[f];
+                for (i, line) in out.chunks_mut(stride).take(x.rows).enumerate() {
+                    x.fetch(i + 2);
+                    let row = x.row(i);
+                    let (line, beyond) = line.split_at_mut(x.width);
+                    let pad = x.width.next_multiple_of(8) - x.width;
+                    beyond.iter_mut().take(pad).for_each(|b| *b = 0.0);
+                    for f in 0..line.len() {
+                        line[f] = ((row[f].into() - mean[f]) - low[f]) * weight[f];
+                    }
                 }
             },
         );
@@ -219,40 +237,84 @@ mod wide {
     use super::{Lines, Row, first};
     use std::arch::x86_64::*;
 
-    /// SAFETY: the CPU has AVX-512; the constants and `out` are at least as long as `x`.
+    /// SAFETY: the CPU has AVX-512; the constants are as long as the rows, and `out` reaches to the end
+    /// of the last of them.
     #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
-    pub unsafe fn standardize<T: Row>(x: &[T], constants: [&[f64]; 3], out: &mut [f64]) {
-        let whole = x.len() / 8 * 8;
-        // SAFETY: one mask ends with the row, the other with `out`.
+    pub unsafe fn standardize<T: Row>(
+        x: Lines<T>,
+        constants: [&[f64]; 3],
+        out: &mut [f64],
+        stride: usize,
+    ) {
+        let mut i = 0;
+        while i < x.rows {
+            // Rows share the constants, but for the last ones.
+            let rows = if x.rows - i >= 4 { 4 } else { 1 };
+            (i + 4..i + 4 + rows).for_each(|next| x.fetch(next));
+            // SAFETY: `rows` rows from `i` on are there.
+            unsafe {
+                let from = x.data.as_ptr().add(i * x.stride);
+                let out = &mut out[i * stride..];
+                match rows {
+                    4 => standardize_some::<T, 4>(from, x, constants, out, stride),
+                    _ => standardize_some::<T, 1>(from, x, constants, out, stride),
+                }
+            }
+            i += rows;
+        }
+    }
+
+    /// SAFETY: the CPU has AVX-512; R rows are there, and room for each as far as it goes.
+    #[inline(always)]
+    unsafe fn standardize_some<T: Row, const R: usize>(
+        rows: *const T,
+        x: Lines<T>,
+        constants: [&[f64]; 3],
+        out: &mut [f64],
+        stride: usize,
+    ) {
+        let whole = x.width / 8 * 8;
+        // SAFETY: one mask ends with the row, the other with the room for it.
         unsafe {
             for f in (0..whole).step_by(8) {
-                let standard = standardized::<T, true>(x, constants, f, u8::MAX);
-                _mm512_storeu_pd(out.as_mut_ptr().add(f), standard);
+                let standard = standardized::<T, R, true>(rows, x.stride, constants, f, u8::MAX);
+                for i in 0..R {
+                    _mm512_storeu_pd(out.as_mut_ptr().add(i * stride + f), standard[i]);
+                }
             }
-            if whole < x.len() {
-                let standard =
-                    standardized::<T, false>(x, constants, whole, first(x.len() - whole));
-                let reach = first(out.len() - whole);
-                _mm512_mask_storeu_pd(out.as_mut_ptr().add(whole), reach, standard);
+            if whole < x.width {
+                let mask = first(x.width - whole);
+                let standard = standardized::<T, R, false>(rows, x.stride, constants, whole, mask);
+                for i in 0..R {
+                    let at = i * stride + whole;
+                    let reach = first((stride - whole).min(out.len() - at));
+                    _mm512_mask_storeu_pd(out.as_mut_ptr().add(at), reach, standard[i]);
+                }
             }
         }
     }
 
     /// SAFETY: the CPU has AVX-512; the elements from `f` on that `mask` names are there.
     #[inline(always)]
-    unsafe fn standardized<T: Row, const WHOLE: bool>(
-        x: &[T],
+    unsafe fn standardized<T: Row, const R: usize, const WHOLE: bool>(
+        rows: *const T,
+        stride: usize,
         [mean, low, weight]: [&[f64]; 3],
         f: usize,
         mask: u8,
-    ) -> __m512d {
+    ) -> [__m512d; R] {
         // SAFETY: vouched for by the caller.
         unsafe {
             let mean = f64::load::<WHOLE>(mean.as_ptr().add(f), mask);
             let low = f64::load::<WHOLE>(low.as_ptr().add(f), mask);
             let weight = f64::load::<WHOLE>(weight.as_ptr().add(f), mask);
-            let centered = _mm512_sub_pd(T::load::<WHOLE>(x.as_ptr().add(f), mask), mean);
-            _mm512_mul_pd(_mm512_sub_pd(centered, low), weight)
+            let mut standard = [_mm512_setzero_pd(); R];
+            for i in 0..R {
+                let entries = T::load::<WHOLE>(rows.add(i * stride + f), mask);
+                let centered = _mm512_sub_pd(entries, mean);
+                standard[i] = _mm512_mul_pd(_mm512_sub_pd(centered, low), weight);
+            }
+            standard
         }
     }
 
@@ -307,16 +369,24 @@ mod wide {
     /// `out` are there for each, a whole number of vectors to the last element of a row.
     #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
     pub unsafe fn center<T: Row>(x: Lines<T>, high: &[T], low: &[T], out: &mut [T], width: usize) {
-        for i in 0..x.rows {
+        let strides = [x.stride, width];
+        let mut i = 0;
+        while i < x.rows {
+            let rows = if x.rows - i >= 4 { 4 } else { 1 };
             // SAFETY: vouched for by the caller.
             unsafe {
                 let row = x.data.as_ptr().add(i * x.stride);
                 let out = out.as_mut_ptr().add(i * width);
                 for f in (0..x.width).step_by(T::LANES) {
-                    let (high, low) = (high.as_ptr().add(f), low.as_ptr().add(f));
-                    T::center(row.add(f), high, low, out.add(f), x.width - f);
+                    let (row, out, left) = (row.add(f), out.add(f), x.width - f);
+                    let shift = [high.as_ptr().add(f), low.as_ptr().add(f)];
+                    match rows {
+                        4 => T::center::<4>(row, shift, out, strides, left),
+                        _ => T::center::<1>(row, shift, out, strides, left),
+                    }
                 }
             }
+            i += rows;
         }
     }
 }
@@ -328,21 +398,32 @@ mod tests {
     #[test]
     fn whole_vectors_give_what_plain_loops_give() {
         for d in 1..40 {
-            let x: Vec<f64> = (0..d).map(|f| (f as f64 * 1.7).sin() * 3.0).collect();
+            let (rows, apart) = (6, d + 2);
+            let x: Vec<f64> = (0..rows * apart).map(|i| (i as f64 * 1.7).sin() * 3.0).collect();
+            let narrow: Vec<f32> = x.iter().map(|&x| x as f32).collect();
             let constants: [Vec<f64>; 3] =
                 [0.3, 1e-17, 1.3].map(|c| (0..d).map(|f| c * (1.0 + f as f64 / 7.0)).collect());
             let [mean, low, weight] = &constants;
-            for room in [d, d + 1, d + 9] {
-                let (mut out, mut expected) = (vec![7.0; room], vec![7.0; room]);
-                standardize(&x, mean, low, weight, &mut out);
-                plain::standardize(&x, [mean, low, weight], &mut expected);
-                assert_eq!(out, expected);
-                assert!((0..d).all(|f| out[f] == ((x[f] - mean[f]) - low[f]) * weight[f]));
-                assert!(out[d..].iter().take(d.next_multiple_of(8) - d).all(|&b| b == 0.0));
-                let narrow: Vec<f32> = x.iter().map(|&x| x as f32).collect();
-                standardize(&narrow, mean, low, weight, &mut out);
-                plain::standardize(&narrow, [mean, low, weight], &mut expected);
-                assert_eq!(out, expected);
+            let constants = [&mean[..], low, weight];
+            for stride in [d, d + 1, d + 9] {
+                let room = (rows - 1) * stride + d;
+                for room in [room, room + 1, room + 9] {
+                    let (mut out, mut expected) = (vec![7.0; room], vec![7.0; room]);
+                    let lines = Lines::new(&x, apart, rows, d);
+                    standardize(lines, constants, &mut out, stride);
+                    plain::standardize(lines, constants, &mut expected, stride);
+                    assert_eq!(out, expected);
+                    for (i, line) in out.chunks(stride).take(rows).enumerate() {
+                        let x = &x[i * apart..];
+                        assert!((0..d).all(|f| line[f] == ((x[f] - mean[f]) - low[f]) * weight[f]));
+                        let pad = d.next_multiple_of(8) - d;
+                        assert!(line[d..].iter().take(pad).all(|&b| b == 0.0));
+                    }
+                    let lines = Lines::new(&narrow, apart, rows, d);
+                    standardize(lines, constants, &mut out, stride);
+                    plain::standardize(lines, constants, &mut expected, stride);
+                    assert_eq!(out, expected);
+                }
             }
         }
     }
