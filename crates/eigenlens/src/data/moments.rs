@@ -16,6 +16,7 @@ use crate::scalar::Scalar;
 use crate::wishes::Options;
 use ndarray::Array2;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Up to this many features each unit of rows has a scatter matrix of its own; beyond it the rows
 /// go in order into squares of the one matrix, so that memory stays d × d.
@@ -256,28 +257,10 @@ fn scatter_by_units<T: Scalar>(
         .map_init(
             || prepared.work.lend(),
             |work, &start| {
-                let Workspace { scratch, packed, panel: means, columns, shift, .. } = &mut **work;
-                let end = (start + unit).min(slab.rows);
+                let rows = start..(start + unit).min(slab.rows);
                 let mut c = prepared.zeros(d * d);
-                let mut unit = Columns::zero(d);
-                // The scatter between the means of blocks is that of rows, one for each.
-                let (blocks, row) = ((end - start).div_ceil(BLOCK), row_width::<f64>(d));
-                means.resize(blocks * row);
-                for (at, mean) in (start..end).step_by(BLOCK).zip(means.chunks_exact_mut(row)) {
-                    let block = slab.block(at, (at + BLOCK).min(end), scratch);
-                    block_mean_into(&block, columns);
-                    check_finite(prepared, &block, columns)?;
-                    let (depth, width) = (block.rows, row_width::<T>(d));
-                    packed.resize(depth * width);
-                    pack(&block, columns, shift, width, packed);
-                    let ahead =
-                        Ahead::new(slab.upcoming(at + depth, BLOCK, end), d * d / 320 * depth);
-                    add_lower(packed, width, depth, d, &mut c, Some(&ahead));
-                    merging_row_into(&unit, columns, mean);
-                    unit.merge(columns);
-                }
-                add_lower::<f64>(means, row, blocks, d, &mut c, None);
-                Ok((unit, c))
+                let columns = scatter_of_unit(prepared, slab, rows, work, &mut c)?;
+                Ok((columns, c))
             },
         )
         .collect();
@@ -293,6 +276,78 @@ fn scatter_by_units<T: Scalar>(
         total.merge(&columns);
     }
     Ok(())
+}
+
+/// Adds the scatter of a unit to the lower triangle of `c`; its means.
+///
+/// Its rows are centred by the mean of the first block, and the difference to their own mean is taken
+/// out at the end. One row in sixteen at least belongs to that block, so that at least a sixteenth of
+/// the squares stays: no more than four bits are lost, whatever the order of the rows. Weights could
+/// make the block nothing beside the others; they have the unit's own mean found first.
+fn scatter_of_unit<T: Scalar>(
+    prepared: &Prepared<T>,
+    slab: &Slab<T>,
+    rows: Range<usize>,
+    work: &mut Workspace<T>,
+    c: &mut [f64],
+) -> Result<Columns> {
+    let d = slab.n_features;
+    let Workspace { scratch, packed, panel: sums, columns, shift, .. } = work;
+    let weighted = prepared.counts().is_some();
+    let width = row_width::<T>(d);
+    let mut unit = Columns::zero(d);
+    let pilot = if weighted { rows.end } else { rows.end.min(rows.start + BLOCK) };
+    for at in (rows.start..pilot).step_by(BLOCK) {
+        let block = slab.block(at, (at + BLOCK).min(pilot), scratch);
+        block_mean_into(&block, columns);
+        check_finite(prepared, &block, columns)?;
+        unit.merge(columns);
+    }
+    shift.set(&unit);
+    sums.resize(if weighted { 0 } else { width });
+    sums.fill(0.0);
+    for at in rows.clone().step_by(BLOCK) {
+        let block = slab.block(at, (at + BLOCK).min(rows.end), scratch);
+        packed.resize(block.rows * width);
+        pack(&block, shift, width, packed, sums);
+        let next = slab.upcoming(at + block.rows, BLOCK, rows.end);
+        let ahead = Ahead::new(next, d * d / 320 * block.rows);
+        add_lower(packed, width, block.rows, d, c, Some(&ahead));
+    }
+    if weighted {
+        return Ok(unit);
+    }
+    let blocks = || rows.clone().step_by(BLOCK).map(|at| (at, (at + BLOCK).min(rows.end)));
+    if !sums.iter().all(|sum| sum.is_finite()) {
+        for (at, end) in blocks() {
+            if let Some((row, column, value)) = slab.block(at, end, scratch).find_bad() {
+                return Err(prepared.data.bad_entry(row, column, value));
+            }
+        }
+    }
+    let n = rows.len() as f64;
+    (unit.rows, unit.weight) = (rows.len(), n);
+    for f in 0..d {
+        (unit.mean[f], unit.low[f]) = two_sum(shift.high[f].to_f64(), sums[f] / n);
+    }
+    // From here on: how far the sum is from that of rows at the shift.
+    sums.iter_mut().zip(&shift.low).for_each(|(sum, low)| *sum -= n * low.to_f64());
+    for f in 0..d {
+        for g in 0..=f {
+            c[f * d + g] -= sums[f] * (sums[g] / n);
+        }
+        // Deviations may cancel and their squares vanish; of a column that is constant in the first
+        // block they are exact.
+        unit.varies[f] |= sums[f] != 0.0 || c[f * d + f] != 0.0;
+        if !unit.varies[f] {
+            let differs = |(at, end)| {
+                let block = slab.block(at, end, scratch);
+                (0..block.rows).any(|i| block.row(i)[f] != shift.high[f])
+            };
+            unit.varies[f] = blocks().any(differs);
+        }
+    }
+    Ok(unit)
 }
 
 /// All blocks are packed, then squares of the one matrix take them in order. Between them the scatter
@@ -316,8 +371,9 @@ fn scatter_by_squares<T: Scalar>(
             let block = slab.block(start, (start + BLOCK).min(slab.rows), scratch);
             let columns = by_strips(&block, |first, strip| {
                 let columns = block_mean(strip);
-                let packed = &mut packed[first * strip.rows..];
-                pack(strip, &columns, &mut Shift::default(), T::PANEL, packed);
+                let mut shift = Shift::default();
+                shift.set(&columns);
+                pack(strip, &shift, T::PANEL, &mut packed[first * strip.rows..], &mut []);
                 columns
             });
             check_finite(prepared, &block, &columns)?;
@@ -346,27 +402,32 @@ fn scatter_by_squares<T: Scalar>(
     Ok(())
 }
 
-/// A block's rows less its mean, times √w, in panels of `width` columns padded with zeros.
+impl<T: Scalar> Shift<T> {
+    /// In the element type: a float32 entry less a nearby float32 number is exact.
+    fn set(&mut self, Columns { mean, low, .. }: &Columns) {
+        self.high.clear();
+        self.high.extend(mean.iter().map(|&m| T::from_f64(m)));
+        let rest = mean.iter().zip(low).zip(&self.high);
+        self.low.clear();
+        self.low.extend(rest.map(|((&m, &l), h)| T::from_f64((m - h.to_f64()) + l)));
+    }
+}
+
+/// A block's rows less the shift, times √w, in panels of `width` columns padded with zeros; what they
+/// are above its leading part is added up in `sums`, where there are any.
 fn pack<T: Scalar>(
     block: &Block<T>,
-    columns: &Columns,
-    Shift { high, low }: &mut Shift<T>,
+    Shift { high, low }: &Shift<T>,
     width: usize,
     packed: &mut [T],
+    sums: &mut [f64],
 ) {
     let d = block.n_features;
-    // In the element type: a float32 entry less a nearby float32 number is exact.
-    high.clear();
-    high.extend(columns.mean.iter().map(|&m| T::from_f64(m)));
-    low.clear();
-    low.extend(
-        (columns.mean.iter().zip(&columns.low).zip(&*high))
-            .map(|((&m, &l), h)| T::from_f64((m - h.to_f64()) + l)),
-    );
     for first in (0..d).step_by(width) {
         let columns = width.min(d - first);
         let out = &mut packed[first * block.rows..][..block.rows * width];
-        center(block.lines(first, columns), &high[first..], &low[first..], out, width);
+        let (high, low) = (&high[first..], &low[first..]);
+        center(block.lines(first, columns), high, low, out, width, sums);
         let whole = columns.next_multiple_of(T::PAD);
         for (i, line) in out.chunks_exact_mut(width).enumerate() {
             if let Some(counts) = block.counts {
@@ -402,19 +463,85 @@ impl Extra {
 
 /// The one row `√(n_a n_b / (n_a + n_b)) (m_b − m_a)` whose square is what merging adds (Chan).
 fn merging_row(total: &Columns, part: &Columns) -> Vec<f64> {
-    let mut row = vec![0.0; part.mean.len()];
-    merging_row_into(total, part, &mut row);
-    row
-}
-
-/// The same, with zeros after it.
-fn merging_row_into(total: &Columns, part: &Columns, row: &mut [f64]) {
-    row.fill(0.0);
     if total.weight == 0.0 || part.weight == 0.0 {
-        return;
+        return vec![0.0; part.mean.len()];
     }
     let factor = (total.weight * part.weight / (total.weight + part.weight)).sqrt();
-    for (f, row) in row.iter_mut().take(part.mean.len()).enumerate() {
-        *row = factor * ((part.mean[f] - total.mean[f]) + (part.low[f] - total.low[f]));
+    (0..part.mean.len())
+        .map(|f| factor * ((part.mean[f] - total.mean[f]) + (part.low[f] - total.low[f])))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::SampleWeights;
+    use crate::linalg::random;
+
+    /// Moments against sums in two passes over all rows, relative to each column's own squares.
+    fn check<T: Scalar>(what: &str, x: &Array2<T>, weights: Option<&[f64]>, tolerance: f64) {
+        let (n, d) = x.dim();
+        let mut data = Dataset::from(x);
+        if let Some(weights) = weights {
+            data = data.with_weights(SampleWeights::frequency(weights.to_vec()));
+        }
+        let moments = one_pass(&Prepared::new(&data).unwrap()).unwrap();
+        let w = |i: usize| weights.map_or(1.0, |w| w[i]);
+        let total: f64 = (0..n).map(w).sum();
+        let mean: Vec<f64> = (0..d)
+            .map(|f| {
+                // Once more from the mean: what is summed is then no larger than the spread.
+                let from = |origin: f64| {
+                    let sum: f64 = (0..n).map(|i| w(i) * (x[[i, f]].to_f64() - origin)).sum();
+                    origin + sum / total
+                };
+                from(from(x[[0, f]].to_f64()))
+            })
+            .collect();
+        let scatter = |f: usize, g: usize| -> f64 {
+            let row = |i: usize, f: usize| x[[i, f]].to_f64() - mean[f];
+            (0..n).map(|i| w(i) * row(i, f) * row(i, g)).sum()
+        };
+        for f in 0..d {
+            let (size, found) = (scatter(f, f), moments.columns.mean[f] + moments.columns.low[f]);
+            let spread = (size / total).sqrt().max(1e-150);
+            assert!((found - mean[f]).abs() <= 1e-12 * spread, "{what}: mean {f}");
+            let constant = (1..n).all(|i| x[[i, f]] == x[[0, f]]);
+            assert_eq!(moments.columns.varies[f], !constant, "{what}: column {f}");
+            assert!(!constant || (moments.scatter[[f, f]] == 0.0 && found == x[[0, f]].to_f64()));
+            for g in 0..=f {
+                let near = (tolerance * (size * scatter(g, g)).sqrt()).max(1e-160);
+                let error = (moments.scatter[[f, g]] - scatter(f, g)).abs();
+                assert!(error <= near, "{what}: entry {f}, {g}");
+            }
+        }
+    }
+
+    #[test]
+    fn unkind_orders_of_rows() {
+        let n = 5_000;
+        let noise = random::normal_matrix(&mut random::stream(4, 0), n, 7);
+        let x = Array2::from_shape_fn((n, 7), |(i, f)| match f {
+            // Far from where the first rows of every unit are.
+            0 => noise[[i, 0]] + if i % 2048 < 128 { 0.0 } else { 1e3 },
+            1 => noise[[i, 1]] * if i % 2048 < 128 { 0.0 } else { 1.0 } + 1e3,
+            2 => i as f64 + 1e6,
+            3 => 0.1,
+            // Constant but for one row, the last of a unit; for two whose deviations cancel and whose
+            // squares vanish; up to the third unit.
+            4 => 0.1 + if i == 2047 { 1e-3 } else { 0.0 },
+            5 if i == 3_000 => 1e-170,
+            5 if i == 3_001 => -1e-170,
+            5 => 0.0,
+            _ if i < 4_096 => -7.0,
+            _ => noise[[i, 6]],
+        });
+        let weights: Vec<f64> =
+            (0..n).map(|i| if i % 2048 < 128 { 1e-9 } else { 1.0 + (i % 3) as f64 }).collect();
+        check("f64", &x, None, 1e-12);
+        check("f64, weights", &x, Some(&weights), 1e-12);
+        let narrow = x.mapv(|v| v as f32);
+        check("f32", &narrow, None, 2e-6);
+        check("f32, weights", &narrow, Some(&weights), 2e-6);
     }
 }
