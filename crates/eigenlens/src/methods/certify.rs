@@ -34,7 +34,7 @@ impl Certifier<'_> {
     ) -> Result<Certificate> {
         let d = self.map.components.ncols();
         let k = self.values.len();
-        let missed = match &self.pairs.spectrum {
+        let find_missed = || match &self.pairs.spectrum {
             Some(_) => Some(NoneMissed::Complete),
             None => certificate::missed_by_matrix(
                 routed.matrix().map(|matrix| (matrix, self.pairs.vectors.view())),
@@ -51,7 +51,9 @@ impl Certifier<'_> {
         let many = 8 * k > d.max(64) || kept > 3 * PROBES;
         let belief = if many { self.belief(routed, kept) } else { None };
         let of_matrix = matches!(belief, Some(Belief::Matrix(_)));
-        let everywhere = if of_matrix || missed.is_none() { PROBES } else { 0 };
+        // A matrix is probed in any case: its values are counted beside the pass.
+        let early = if of_matrix { None } else { Some(find_missed()) };
+        let everywhere = if of_matrix || early == Some(None) { PROBES } else { 0 };
         let among = if belief.is_some() && !of_matrix { PROBES } else { 0 };
         let mut block = Array2::<f64>::zeros((d, padded + everywhere + among));
         // Null components too: that the data have nothing along them must be measured. Their factor
@@ -72,10 +74,13 @@ impl Certifier<'_> {
         block.slice_mut(s![.., padded + everywhere..]).assign(&found);
         let from = if belief.is_some() { padded } else { 0 };
         let mut product = Array2::zeros((0, 0));
-        data.pass(
-            block.view(),
-            Pass { scores, gram: Some((from, &mut product)), tails: Some(tails) },
-        )?;
+        let wanted = Pass { scores, gram: Some((from, &mut product)), tails: Some(tails) };
+        let pass = || data.pass(block.view(), wanted);
+        let (passed, missed) = match early {
+            Some(missed) => (pass(), missed),
+            None => rayon::join(pass, find_missed),
+        };
+        passed?;
         product.par_mapv_inplace(|v| v / self.divisor);
         let measured =
             |columns: Range<usize>| product.slice(s![.., columns.start - from..columns.end - from]);
