@@ -46,6 +46,7 @@ pub(crate) use prepared::{BLOCK, Block, Prepared, Slab, reading_memory, slab_row
 pub(crate) use standardization::Standardization;
 pub(crate) use tails::Tails;
 pub(crate) use target::{Body as TargetBody, UNLABELLED};
+pub(crate) use thin::has_thin_pass;
 
 use crate::error::{Error, Result};
 use crate::scalar::{Scalar, Typed, typed};

@@ -16,7 +16,6 @@ use crate::scalar::Scalar;
 use crate::wishes::Options;
 use ndarray::Array2;
 use rayon::prelude::*;
-use std::ops::Range;
 
 /// Up to this many features each unit of rows has a scatter matrix of its own; beyond it the rows
 /// go in order into squares of the one matrix, so that memory stays d × d.
@@ -257,10 +256,28 @@ fn scatter_by_units<T: Scalar>(
         .map_init(
             || prepared.work.lend(),
             |work, &start| {
-                let rows = start..(start + unit).min(slab.rows);
+                let Workspace { scratch, packed, panel: means, columns, shift, .. } = &mut **work;
+                let end = (start + unit).min(slab.rows);
                 let mut c = prepared.zeros(d * d);
-                let columns = scatter_of_unit(prepared, slab, rows, work, &mut c)?;
-                Ok((columns, c))
+                let mut unit = Columns::zero(d);
+                // The scatter between the means of blocks is that of rows, one for each.
+                let (blocks, row) = ((end - start).div_ceil(BLOCK), row_width::<f64>(d));
+                means.resize(blocks * row);
+                for (at, mean) in (start..end).step_by(BLOCK).zip(means.chunks_exact_mut(row)) {
+                    let block = slab.block(at, (at + BLOCK).min(end), scratch);
+                    block_mean_into(&block, columns);
+                    check_finite(prepared, &block, columns)?;
+                    let (depth, width) = (block.rows, row_width::<T>(d));
+                    packed.resize(depth * width);
+                    pack(&block, columns, shift, width, packed);
+                    let ahead =
+                        Ahead::new(slab.upcoming(at + depth, BLOCK, end), d * d / 320 * depth);
+                    add_lower(packed, width, depth, d, &mut c, Some(&ahead));
+                    merging_row_into(&unit, columns, mean);
+                    unit.merge(columns);
+                }
+                add_lower::<f64>(means, row, blocks, d, &mut c, None);
+                Ok((unit, c))
             },
         )
         .collect();
@@ -276,78 +293,6 @@ fn scatter_by_units<T: Scalar>(
         total.merge(&columns);
     }
     Ok(())
-}
-
-/// Adds the scatter of a unit to the lower triangle of `c`; its means.
-///
-/// Its rows are centred by the mean of the first block, and the difference to their own mean is taken
-/// out at the end. One row in sixteen at least belongs to that block, so that at least a sixteenth of
-/// the squares stays: no more than four bits are lost, whatever the order of the rows. Weights could
-/// make the block nothing beside the others; they have the unit's own mean found first.
-fn scatter_of_unit<T: Scalar>(
-    prepared: &Prepared<T>,
-    slab: &Slab<T>,
-    rows: Range<usize>,
-    work: &mut Workspace<T>,
-    c: &mut [f64],
-) -> Result<Columns> {
-    let d = slab.n_features;
-    let Workspace { scratch, packed, panel: sums, columns, shift, .. } = work;
-    let weighted = prepared.counts().is_some();
-    let width = row_width::<T>(d);
-    let mut unit = Columns::zero(d);
-    let pilot = if weighted { rows.end } else { rows.end.min(rows.start + BLOCK) };
-    for at in (rows.start..pilot).step_by(BLOCK) {
-        let block = slab.block(at, (at + BLOCK).min(pilot), scratch);
-        block_mean_into(&block, columns);
-        check_finite(prepared, &block, columns)?;
-        unit.merge(columns);
-    }
-    shift.set(&unit);
-    sums.resize(if weighted { 0 } else { width });
-    sums.fill(0.0);
-    for at in rows.clone().step_by(BLOCK) {
-        let block = slab.block(at, (at + BLOCK).min(rows.end), scratch);
-        packed.resize(block.rows * width);
-        pack(&block, shift, width, packed, sums);
-        let next = slab.upcoming(at + block.rows, BLOCK, rows.end);
-        let ahead = Ahead::new(next, d * d / 320 * block.rows);
-        add_lower(packed, width, block.rows, d, c, Some(&ahead));
-    }
-    if weighted {
-        return Ok(unit);
-    }
-    let blocks = || rows.clone().step_by(BLOCK).map(|at| (at, (at + BLOCK).min(rows.end)));
-    if !sums.iter().all(|sum| sum.is_finite()) {
-        for (at, end) in blocks() {
-            if let Some((row, column, value)) = slab.block(at, end, scratch).find_bad() {
-                return Err(prepared.data.bad_entry(row, column, value));
-            }
-        }
-    }
-    let n = rows.len() as f64;
-    (unit.rows, unit.weight) = (rows.len(), n);
-    for f in 0..d {
-        (unit.mean[f], unit.low[f]) = two_sum(shift.high[f].to_f64(), sums[f] / n);
-    }
-    // From here on: how far the sum is from that of rows at the shift.
-    sums.iter_mut().zip(&shift.low).for_each(|(sum, low)| *sum -= n * low.to_f64());
-    for f in 0..d {
-        for g in 0..=f {
-            c[f * d + g] -= sums[f] * (sums[g] / n);
-        }
-        // Deviations may cancel and their squares vanish; of a column that is constant in the first
-        // block they are exact.
-        unit.varies[f] |= sums[f] != 0.0 || c[f * d + f] != 0.0;
-        if !unit.varies[f] {
-            let differs = |(at, end)| {
-                let block = slab.block(at, end, scratch);
-                (0..block.rows).any(|i| block.row(i)[f] != shift.high[f])
-            };
-            unit.varies[f] = blocks().any(differs);
-        }
-    }
-    Ok(unit)
 }
 
 /// All blocks are packed, then squares of the one matrix take them in order. Between them the scatter
@@ -371,9 +316,8 @@ fn scatter_by_squares<T: Scalar>(
             let block = slab.block(start, (start + BLOCK).min(slab.rows), scratch);
             let columns = by_strips(&block, |first, strip| {
                 let columns = block_mean(strip);
-                let mut shift = Shift::default();
-                shift.set(&columns);
-                pack(strip, &shift, T::PANEL, &mut packed[first * strip.rows..], &mut []);
+                let packed = &mut packed[first * strip.rows..];
+                pack(strip, &columns, &mut Shift::default(), T::PANEL, packed);
                 columns
             });
             check_finite(prepared, &block, &columns)?;
@@ -402,32 +346,27 @@ fn scatter_by_squares<T: Scalar>(
     Ok(())
 }
 
-impl<T: Scalar> Shift<T> {
-    /// In the element type: a float32 entry less a nearby float32 number is exact.
-    fn set(&mut self, Columns { mean, low, .. }: &Columns) {
-        self.high.clear();
-        self.high.extend(mean.iter().map(|&m| T::from_f64(m)));
-        let rest = mean.iter().zip(low).zip(&self.high);
-        self.low.clear();
-        self.low.extend(rest.map(|((&m, &l), h)| T::from_f64((m - h.to_f64()) + l)));
-    }
-}
-
-/// A block's rows less the shift, times √w, in panels of `width` columns padded with zeros; what they
-/// are above its leading part is added up in `sums`, where there are any.
+/// A block's rows less its mean, times √w, in panels of `width` columns padded with zeros.
 fn pack<T: Scalar>(
     block: &Block<T>,
-    Shift { high, low }: &Shift<T>,
+    columns: &Columns,
+    Shift { high, low }: &mut Shift<T>,
     width: usize,
     packed: &mut [T],
-    sums: &mut [f64],
 ) {
     let d = block.n_features;
+    // In the element type: a float32 entry less a nearby float32 number is exact.
+    high.clear();
+    high.extend(columns.mean.iter().map(|&m| T::from_f64(m)));
+    low.clear();
+    low.extend(
+        (columns.mean.iter().zip(&columns.low).zip(&*high))
+            .map(|((&m, &l), h)| T::from_f64((m - h.to_f64()) + l)),
+    );
     for first in (0..d).step_by(width) {
         let columns = width.min(d - first);
         let out = &mut packed[first * block.rows..][..block.rows * width];
-        let (high, low) = (&high[first..], &low[first..]);
-        center(block.lines(first, columns), high, low, out, width, sums);
+        center(block.lines(first, columns), &high[first..], &low[first..], out, width);
         let whole = columns.next_multiple_of(T::PAD);
         for (i, line) in out.chunks_exact_mut(width).enumerate() {
             if let Some(counts) = block.counts {
@@ -463,13 +402,21 @@ impl Extra {
 
 /// The one row `√(n_a n_b / (n_a + n_b)) (m_b − m_a)` whose square is what merging adds (Chan).
 fn merging_row(total: &Columns, part: &Columns) -> Vec<f64> {
+    let mut row = vec![0.0; part.mean.len()];
+    merging_row_into(total, part, &mut row);
+    row
+}
+
+/// The same, with zeros after it.
+fn merging_row_into(total: &Columns, part: &Columns, row: &mut [f64]) {
+    row.fill(0.0);
     if total.weight == 0.0 || part.weight == 0.0 {
-        return vec![0.0; part.mean.len()];
+        return;
     }
     let factor = (total.weight * part.weight / (total.weight + part.weight)).sqrt();
-    (0..part.mean.len())
-        .map(|f| factor * ((part.mean[f] - total.mean[f]) + (part.low[f] - total.low[f])))
-        .collect()
+    for (f, row) in row.iter_mut().take(part.mean.len()).enumerate() {
+        *row = factor * ((part.mean[f] - total.mean[f]) + (part.low[f] - total.low[f]));
+    }
 }
 
 #[cfg(test)]
@@ -543,5 +490,23 @@ mod tests {
         let narrow = x.mapv(|v| v as f32);
         check("f32", &narrow, None, 2e-6);
         check("f32, weights", &narrow, Some(&weights), 2e-6);
+    }
+
+    /// Rows that are one of two points, the first block of every unit at one of them, have rank 1.
+    #[test]
+    fn few_points_in_long_runs_have_no_more_rank_than_they_span() {
+        fn null_share<T: Scalar>(a: f64, b: f64) -> f64 {
+            let x = Array2::from_shape_fn((6_000, 2), |(i, f)| {
+                T::from_f64(if i % 2048 < 128 { 0.0 } else { [a, b][f] })
+            });
+            let data = Dataset::from(&x);
+            let c = one_pass(&Prepared::new(&data).unwrap()).unwrap().scatter;
+            let trace = c[[0, 0]] + c[[1, 1]];
+            (c[[0, 0]] * c[[1, 1]] - c[[0, 1]] * c[[0, 1]]).abs() / (trace * trace)
+        }
+        for (a, b) in [(1.1, 0.7), (3.3, 1.9), (1000.1, 777.7)] {
+            assert!(null_share::<f64>(a, b) < 4.0 * f64::EPSILON, "{a}, {b}");
+            assert!(null_share::<f32>(a, b) < 4.0 * f64::EPSILON, "{a}, {b} in float32");
+        }
     }
 }

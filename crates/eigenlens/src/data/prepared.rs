@@ -57,7 +57,7 @@ pub(super) struct Workspace<T> {
     pub scratch: Vec<T>,
     /// Rows packed for a product in their own type.
     pub packed: Aligned<T>,
-    /// Standardised rows.
+    /// Standardised rows, or rows that stand for the means of blocks.
     pub panel: Aligned<f64>,
     /// Scores.
     pub z: Aligned<f64>,

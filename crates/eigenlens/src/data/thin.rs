@@ -12,11 +12,16 @@ use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
+/// Whether dense data with so many features have this pass: a sum for every unit of rows must be small.
+pub(crate) fn has_thin_pass(n_features: usize) -> bool {
+    n_features * THIN * 8 <= SMALL_PRODUCT
+}
+
 impl<T: Scalar> Standardized<'_, T> {
     /// The product for V (d × 8); none where a wider pass must make it.
     pub(super) fn thin_gram_product(&self, v: ArrayView2<f64>) -> Result<Option<Array2<f64>>> {
         let (d, b) = v.dim();
-        if b != THIN || self.prepared.is_sparse() || d * THIN * 8 > SMALL_PRODUCT {
+        if b != THIN || self.prepared.is_sparse() || !has_thin_pass(d) {
             return Ok(None);
         }
         let by = self.by;
@@ -102,7 +107,7 @@ impl Sums<Aligned<f64>> {
     }
 }
 
-/// Rows that are used twice while they are in a second-level cache; a function of their length alone.
+/// Rows that are used twice while they are in a second-level cache; a function of their size alone.
 fn block_rows(d: usize, element: usize) -> usize {
     const BYTES: usize = 384 << 10;
     (BYTES / element / d.max(1) / 3 * 3).clamp(6, 24)

@@ -1,8 +1,8 @@
 //! The one micro-kernel: a register tile of `C += A·B`, chosen for the CPU at run time.
 //!
-//! Every product in the crate goes through it, so each entry of a result is one chain of fused
-//! multiply-adds over the depth, in order: its bits do not depend on how the work was tiled.
-//! This file is the reviewed corner of `unsafe`.
+//! Every product in the crate goes through it, but for those of an iteration's eight vectors (`thin.rs`),
+//! so each entry of a result is one chain of fused multiply-adds over the depth, in order: its bits do
+//! not depend on how the work was tiled. This file and its modules are the reviewed corner of `unsafe`.
 
 mod exp;
 mod rows;

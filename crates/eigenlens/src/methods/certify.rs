@@ -155,8 +155,10 @@ impl Certifier<'_> {
         if basis.is_empty() {
             return Some(Belief::Remainder { basis: basis.view(), coefficients });
         }
-        for (j, known) in known.columns().into_iter().enumerate().take(kept) {
-            coefficients.column_mut(j).assign(&known);
+        // Components that took the place of rounding have nothing to do with what was found.
+        let found = |j: &usize| *j < self.useful || *j >= self.values.len();
+        for j in (0..kept.min(known.ncols())).filter(found) {
+            coefficients.column_mut(j).assign(&known.column(j));
         }
         // Components have signs of their own.
         let components = self.map.components.rows().into_iter();
@@ -260,24 +262,34 @@ mod tests {
     /// Residuals of 30 components that an iteration stopped early at, as the certificate bounds them
     /// and as the data have them, after `spoil`.
     fn after_iteration(spoil: impl Fn(&mut Pairs, &mut Array2<f64>)) -> (Vec<f64>, Vec<f64>) {
-        let (d, k) = (400, 30);
-        let mut rng = random::stream(8, 0);
-        let mut x = random::normal_matrix(&mut rng, 600, d);
+        let mut x = random::normal_matrix(&mut random::stream(8, 0), 600, 400);
         for (f, mut column) in x.columns_mut().into_iter().enumerate() {
             column.mapv_inplace(|v| 50.0 + v * (1.0 + 30.0 / (1.0 + f as f64)));
         }
-        let data = Dataset::from(&x);
+        let (certificate, top, truth) = iterate(&x, 1e-4, spoil);
+        assert!(matches!(certificate.evidence, Evidence::Probes { .. }));
+        (certificate.residuals.iter().map(|r| r * top).collect(), truth)
+    }
+
+    /// The certificate of 30 components, the largest value, and the true residuals.
+    fn iterate(
+        x: &Array2<f64>,
+        tolerance: f64,
+        spoil: impl Fn(&mut Pairs, &mut Array2<f64>),
+    ) -> (Certificate, f64, Vec<f64>) {
+        let (d, k) = (x.ncols(), 30);
+        let data = Dataset::from(x);
         let mut prepared = Prepared::new(&data).unwrap();
         let columns = Columns::of(&mut prepared).unwrap();
         let by = Standardization::new::<f64>(&columns, None, true, false);
         let divisor = columns.weight - 1.0;
         let standardized = || Standardized { prepared: &prepared, by: &by };
         let routed = Routed::Iterative { operator: FeatureGram { data: standardized(), divisor } };
-        let mut pairs = routed.leading(k, d, 1e-4, usize::MAX, &Options::default()).unwrap();
+        let mut pairs = routed.leading(k, d, tolerance, usize::MAX, &Options::default()).unwrap();
         let (values, mut components) =
             finish::largest_first(&pairs.values, &pairs.vectors, k, f64::SIGN_TIE);
         spoil(&mut pairs, &mut components);
-        let centered = &x - &x.mean_axis(ndarray::Axis(0)).unwrap();
+        let centered = x - &x.mean_axis(ndarray::Axis(0)).unwrap();
         let true_residuals = (components.rows().into_iter().zip(&values))
             .map(|(c, &value)| {
                 let rest = centered.t().dot(&centered.dot(&c)) / divisor - &c * value;
@@ -290,9 +302,21 @@ mod tests {
         let certifier = Certifier { map: &map, values, pairs, useful: k, total, divisor, seed: 0 };
         let certificate =
             certifier.certify(&standardized(), &routed, None, &mut Tails::new(k)).unwrap();
-        assert!(matches!(certificate.evidence, Evidence::Probes { .. }));
-        let bounds = certificate.residuals.iter().map(|r| r * values[0]).collect();
-        (bounds, true_residuals)
+        (certificate, values[0], true_residuals)
+    }
+
+    /// Values that fall so far that many lie together beside the first: fresh vectors are tried.
+    #[test]
+    fn an_iteration_that_looked_again_is_measured_component_by_component() {
+        let mut x = random::normal_matrix(&mut random::stream(9, 0), 600, 400);
+        for (f, mut column) in x.columns_mut().into_iter().enumerate() {
+            column.mapv_inplace(|v| v * 10f64.powf(-(f.min(60) as f64) / 6.0));
+        }
+        let (certificate, top, truth) = iterate(&x, 1e-9, |_, _| {});
+        assert!(matches!(certificate.evidence, Evidence::Data));
+        for (bound, truth) in certificate.residuals.iter().zip(&truth) {
+            assert!((bound * top - truth).abs() < 1e-13 * top, "{bound} for {truth}");
+        }
     }
 
     #[test]

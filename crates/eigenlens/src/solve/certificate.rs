@@ -12,8 +12,9 @@ use std::ops::Range;
 pub enum Evidence {
     /// Every component against the data, in f64.
     Data,
-    /// Components against the matrix the solver used, and that matrix against the data by random
-    /// probes: the bound fails with at most this probability.
+    /// Components against the matrix the solver used or against what its iteration said was left of
+    /// them, and either against the data by random probes: the bound fails with at most this
+    /// probability.
     Probes {
         /// Probability that the bound does not hold.
         failure: f64,
@@ -319,7 +320,7 @@ pub(crate) fn probe_failure() -> f64 {
     (0.8 * SMALL_COORDINATE).powi(PROBES as i32)
 }
 
-/// A bound on the spectral norm of a symmetric matrix from its products with Gaussian probes
+/// A bound on the spectral norm of a matrix from its products with Gaussian probes
 /// (columns): it fails with [`probe_failure`].
 pub(crate) fn norm_bound(products: ArrayView2<f64>) -> f64 {
     largest(products.columns().into_iter().map(|c| c.dot(&c))).sqrt() / SMALL_COORDINATE

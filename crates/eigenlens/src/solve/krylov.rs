@@ -72,8 +72,8 @@ pub(crate) struct Remainder {
 
 impl Remainder {
     /// Nothing is left, but for rounding.
-    pub fn nothing(d: usize, pairs: usize) -> Remainder {
-        Remainder { basis: Array2::zeros((d, 0)), coefficients: Array2::zeros((0, pairs)) }
+    pub fn nothing(d: usize) -> Remainder {
+        Remainder { basis: Array2::zeros((d, 0)), coefficients: Array2::zeros((0, 0)) }
     }
 }
 
@@ -127,11 +127,14 @@ pub(crate) fn largest(operator: &dyn Operator, wish: &Wish) -> Result<Ritz> {
                 record.converged = done;
                 record.residuals = residuals;
                 let vectors = basis.combine(inner.slice(s![.., ..wanted.min(m)]));
+                // What was left when fresh vectors took the place of the newest ones is forgotten.
+                let remainder = Remainder { basis: basis.newest(), coefficients: left };
+                let remainder = looked_again.is_none().then_some(remainder);
                 return Ok(Ritz {
                     values: values[..wanted.min(m)].to_vec(),
                     vectors,
                     convergence: record,
-                    remainder: Some(Remainder { basis: basis.newest(), coefficients: left }),
+                    remainder,
                 });
             }
             // A cluster as large as the block may be larger still: look with fresh vectors.
@@ -213,7 +216,7 @@ fn whole_space(operator: &dyn Operator, wanted: usize) -> Result<Ritz> {
             iterations: 0,
             operator_applications: applications,
         },
-        remainder: Some(Remainder::nothing(d, order.len())),
+        remainder: Some(Remainder::nothing(d)),
     })
 }
 

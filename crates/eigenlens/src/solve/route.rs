@@ -101,8 +101,7 @@ impl<T: Scalar> Routed<'_, T> {
                     vectors,
                     spectrum: spectrum.map(|all| all.iter().map(|v| v / divisor).collect()),
                     convergence: ritz.convergence,
-                    remainder: exact
-                        .then(|| Remainder::nothing(data.prepared.data.n_features(), k)),
+                    remainder: exact.then(|| Remainder::nothing(data.prepared.data.n_features())),
                 })
             }
             Routed::Svd { data, tall, divisor } => {

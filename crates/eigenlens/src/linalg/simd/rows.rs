@@ -52,64 +52,45 @@ pub trait Row: Copy + Default + Into<f64> + Sub<Output = Self> {
     unsafe fn load<const WHOLE: bool>(p: *const Self, mask: u8) -> __m512d;
 
     /// `(x − high) − low` of the first `count` elements of a vector in R rows, zeros after them; the
-    /// rows lie as far apart as the first of `strides` says, what is written as the second. If `SUM`,
-    /// `x − high` is added up in `sums`, in f64.
+    /// rows lie as far apart as the first of `strides` says, what is written as the second.
     ///
     /// # Safety
-    /// The CPU has AVX-512; `count` elements can be read, and a vector be written, in every row; a
-    /// vector's worth of sums is there if `SUM`.
+    /// The CPU has AVX-512; `count` elements can be read, and a vector be written, in every row.
     #[cfg(target_arch = "x86_64")]
-    unsafe fn center<const R: usize, const SUM: bool>(
+    unsafe fn center<const R: usize>(
         x: *const Self,
         high_and_low: [*const Self; 2],
         out: *mut Self,
         strides: [usize; 2],
         count: usize,
-        sums: *mut f64,
     );
 }
 
 macro_rules! center {
-    ($load:ident, $masked:ident, $store:ident, $sub:ident, $zero:ident, $mask:ty, $parts:ident) => {
+    ($load:ident, $masked:ident, $store:ident, $sub:ident, $mask:ty) => {
         #[cfg(target_arch = "x86_64")]
         #[inline(always)]
-        unsafe fn center<const R: usize, const SUM: bool>(
+        unsafe fn center<const R: usize>(
             x: *const Self,
             [high, low]: [*const Self; 2],
             out: *mut Self,
             [apart, width]: [usize; 2],
             count: usize,
-            sums: *mut f64,
         ) {
             // SAFETY: vouched for by the caller; the mask ends with the elements.
             unsafe {
-                let mut entries = [$zero(); R];
-                let (high, low) = if count >= Self::LANES {
+                if count >= Self::LANES {
+                    let (high, low) = ($load(high), $load(low));
                     for i in 0..R {
-                        entries[i] = $load(x.add(i * apart));
+                        let centered = $sub($load(x.add(i * apart)), high);
+                        $store(out.add(i * width), $sub(centered, low));
                     }
-                    ($load(high), $load(low))
                 } else {
                     let mask = ((1 << count) - 1) as $mask;
+                    let (high, low) = ($masked(mask, high), $masked(mask, low));
                     for i in 0..R {
-                        entries[i] = $masked(mask, x.add(i * apart));
-                    }
-                    ($masked(mask, high), $masked(mask, low))
-                };
-                for i in 0..R {
-                    $store(out.add(i * width), $sub($sub(entries[i], high), low));
-                }
-                if SUM {
-                    let (high, mut total) = ($parts(high), $parts($zero()));
-                    for i in 0..R {
-                        let entry = $parts(entries[i]);
-                        for p in 0..Self::LANES / 8 {
-                            total[p] = _mm512_add_pd(total[p], _mm512_sub_pd(entry[p], high[p]));
-                        }
-                    }
-                    for p in 0..Self::LANES / 8 {
-                        let at = sums.add(p * 8);
-                        _mm512_storeu_pd(at, _mm512_add_pd(_mm512_loadu_pd(at), total[p]));
+                        let centered = $sub($masked(mask, x.add(i * apart)), high);
+                        $store(out.add(i * width), $sub(centered, low));
                     }
                 }
             }
@@ -125,15 +106,7 @@ impl Row for f64 {
         // SAFETY: vouched for by the caller.
         unsafe { if WHOLE { _mm512_loadu_pd(p) } else { _mm512_maskz_loadu_pd(mask, p) } }
     }
-    center!(
-        _mm512_loadu_pd,
-        _mm512_maskz_loadu_pd,
-        _mm512_storeu_pd,
-        _mm512_sub_pd,
-        _mm512_setzero_pd,
-        u8,
-        whole
-    );
+    center!(_mm512_loadu_pd, _mm512_maskz_loadu_pd, _mm512_storeu_pd, _mm512_sub_pd, u8);
 }
 
 impl Row for f32 {
@@ -147,37 +120,7 @@ impl Row for f32 {
             _mm512_cvtps_pd(narrow)
         }
     }
-    center!(
-        _mm512_loadu_ps,
-        _mm512_maskz_loadu_ps,
-        _mm512_storeu_ps,
-        _mm512_sub_ps,
-        _mm512_setzero_ps,
-        u16,
-        halves
-    );
-}
-
-/// Eight numbers, as parts of eight.
-///
-/// SAFETY: the CPU has AVX-512.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-unsafe fn whole(v: __m512d) -> [__m512d; 1] {
-    [v]
-}
-
-/// Sixteen numbers, widened, as parts of eight.
-///
-/// SAFETY: the CPU has AVX-512.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-unsafe fn halves(v: __m512) -> [__m512d; 2] {
-    // SAFETY: vouched for by the caller.
-    unsafe {
-        let (lower, upper) = (_mm512_castps512_ps256(v), _mm512_extractf32x8_ps::<1>(v));
-        [_mm512_cvtps_pd(lower), _mm512_cvtps_pd(upper)]
-    }
+    center!(_mm512_loadu_ps, _mm512_maskz_loadu_ps, _mm512_storeu_ps, _mm512_sub_ps, u16);
 }
 
 /// Writes `((x − mean) − low) · weight` of every row, `stride` apart, with zeros to the end of the last
@@ -208,31 +151,15 @@ pub fn add_deviations<T: Row>(x: Lines<T>, origin: &[T], sums: &mut [f64]) {
 }
 
 /// Writes `(x − high) − low` of every row, `width` apart, with zeros to the end of the last vector.
-/// Adds up `x − high`, in f64, in `sums`, which has room for as many, unless it is empty.
-pub fn center<T: Row>(
-    x: Lines<T>,
-    high: &[T],
-    low: &[T],
-    out: &mut [T],
-    width: usize,
-    sums: &mut [f64],
-) {
+pub fn center<T: Row>(x: Lines<T>, high: &[T], low: &[T], out: &mut [T], width: usize) {
     let (high, low) = (&high[..x.width], &low[..x.width]);
-    let padded = x.width.next_multiple_of(T::LANES);
-    assert!(width >= padded && out.len() >= x.rows * width);
-    assert!(sums.is_empty() || sums.len() >= padded);
+    assert!(width >= x.width.next_multiple_of(T::LANES) && out.len() >= x.rows * width);
     #[cfg(target_arch = "x86_64")]
     if super::x86::has_avx512() {
         // SAFETY: the features were detected; the extents are asserted.
-        return unsafe {
-            if sums.is_empty() {
-                wide::center::<T, false>(x, [high, low], out, width, sums)
-            } else {
-                wide::center::<T, true>(x, [high, low], out, width, sums)
-            }
-        };
+        return unsafe { wide::center(x, high, low, out, width) };
     }
-    plain::center(x, [high, low], out, width, sums);
+    plain::center(x, high, low, out, width);
 }
 
 /// The same loops as the compiler makes them.
@@ -279,13 +206,7 @@ mod plain {
         );
     }
 
-    pub fn center<T: Row>(
-        x: Lines<T>,
-        [high, low]: [&[T]; 2],
-        out: &mut [T],
-        width: usize,
-        sums: &mut [f64],
-    ) {
+    pub fn center<T: Row>(x: Lines<T>, high: &[T], low: &[T], out: &mut [T], width: usize) {
         vectorized(
             #[inline(always)]
             move || {
@@ -296,17 +217,6 @@ mod plain {
                     beyond[..pad].fill(T::default());
                     for f in 0..x.width {
                         line[f] = (row[f] - high[f]) - low[f];
-                    }
-                }
-                // Four rows at a time, then the rest one by one.
-                let whole = x.rows / 4 * 4;
-                let starts = (0..whole).step_by(4).chain(whole..x.rows);
-                let summed = if sums.is_empty() { 0 } else { x.rows };
-                for i in starts.take(summed) {
-                    let rows = i..if i < whole { i + 4 } else { i + 1 };
-                    for f in 0..x.width {
-                        let above = |i: usize| x.row(i)[f].into() - high[f].into();
-                        sums[f] += rows.clone().fold(0.0, |total: f64, i| total + above(i));
                     }
                 }
             },
@@ -458,13 +368,7 @@ mod wide {
     /// SAFETY: the CPU has AVX-512; `high` and `low` are as long as the rows, and `width` elements of
     /// `out` are there for each, a whole number of vectors to the last element of a row.
     #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
-    pub unsafe fn center<T: Row, const SUM: bool>(
-        x: Lines<T>,
-        [high, low]: [&[T]; 2],
-        out: &mut [T],
-        width: usize,
-        sums: &mut [f64],
-    ) {
+    pub unsafe fn center<T: Row>(x: Lines<T>, high: &[T], low: &[T], out: &mut [T], width: usize) {
         let strides = [x.stride, width];
         let mut i = 0;
         while i < x.rows {
@@ -476,10 +380,9 @@ mod wide {
                 for f in (0..x.width).step_by(T::LANES) {
                     let (row, out, left) = (row.add(f), out.add(f), x.width - f);
                     let shift = [high.as_ptr().add(f), low.as_ptr().add(f)];
-                    let sums = sums.as_mut_ptr().wrapping_add(f);
                     match rows {
-                        4 => T::center::<4, SUM>(row, shift, out, strides, left, sums),
-                        _ => T::center::<1, SUM>(row, shift, out, strides, left, sums),
+                        4 => T::center::<4>(row, shift, out, strides, left),
+                        _ => T::center::<1>(row, shift, out, strides, left),
                     }
                 }
             }
@@ -545,19 +448,9 @@ mod tests {
             let width = d.next_multiple_of(T::LANES) + T::LANES;
             let (mut out, mut expected) =
                 (vec![of(7.0); rows * width], vec![of(7.0); rows * width]);
-            let (mut sums, mut expected_sums) = (vec![0.5; width], vec![0.5; width]);
-            center(lines, &high, &low, &mut out, width, &mut sums);
-            plain::center(lines, [&high, &low], &mut expected, width, &mut expected_sums);
-            assert_eq!((&out, &sums), (&expected, &expected_sums));
-            for f in 0..d {
-                let high: f64 = high[f].into();
-                let total: f64 = (0..rows).map(|i| x[i * stride + f].into() - high).sum();
-                assert!((sums[f] - 0.5 - total).abs() < 1e-12);
-            }
-            assert!(sums[d..].iter().all(|&v| v == 0.5));
-            let mut again = vec![of(7.0); rows * width];
-            center(lines, &high, &low, &mut again, width, &mut []);
-            assert_eq!(again, out);
+            center(lines, &high, &low, &mut out, width);
+            plain::center(lines, &high, &low, &mut expected, width);
+            assert_eq!(out, expected);
             for (i, line) in out.chunks(width).enumerate() {
                 assert!((0..d).all(|f| line[f] == (x[i * stride + f] - high[f]) - low[f]));
                 assert!(line[d..d.next_multiple_of(T::LANES)].iter().all(|&v| v == T::default()));

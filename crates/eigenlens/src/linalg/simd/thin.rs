@@ -113,11 +113,11 @@ pub struct Next {
 impl Next {
     const STREAMS: usize = 4;
 
-    /// Of `rows`, while as many rows of as many features are used.
+    /// Of `rows`, while both products of `used` rows with so many features are made.
     pub fn new<T>(rows: &[T], features: usize, used: usize) -> Next {
         let bytes = size_of_val(rows);
         let apart = bytes / Self::STREAMS;
-        // A step is eight features of three rows, in either product.
+        // A step is three vectors of entries: of three rows in one product, of one row in the other.
         let steps = 2 * features.div_ceil(8) * used / 3;
         let at = rows.as_ptr().cast::<u8>();
         let stride = apart.div_ceil(steps.max(1)).min(64);
