@@ -11,6 +11,7 @@ mod mixing;
 mod moments;
 mod moments_bytes;
 mod observed;
+mod order;
 mod passes;
 mod prepared;
 mod resolved;

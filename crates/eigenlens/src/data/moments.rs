@@ -3,13 +3,14 @@
 use super::columns::{
     Columns, block_mean, block_mean_into, by_strips, check_finite, rescale, two_sum,
 };
+use super::order::Order;
 use super::prepared::{BLOCK, Block, Prepared, Shift, Slab, Workspace, slab_rows, unit_rows};
 use super::{Dataset, moments_bytes as bytes};
 use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::dense::power_of_two;
 use crate::linalg::pool;
-use crate::linalg::scatter::{Squares, add_lower, mirror, packed_len, row_width};
+use crate::linalg::scatter::{Squares, add_lower, lower_steps, mirror, packed_len, row_width};
 use crate::linalg::simd::{Ahead, Tile, center};
 use crate::linalg::spares::Lent;
 use crate::scalar::Scalar;
@@ -229,12 +230,19 @@ fn one_pass<T: Scalar>(prepared: &Prepared<T>) -> Result<Moments> {
         let mut squares = Squares::zeros(d);
         let mut packed = Aligned::default();
         let mut means = Vec::new();
+        let mut order = None;
         prepared.for_each_slab(slab_rows(d, 4), |slab| {
-            scatter_by_squares(prepared, &slab, &mut packed, &mut total, &mut means, &mut squares)
+            let order = order.get_or_insert_with(|| Order::of(&slab));
+            let (total, means) = (&mut total, &mut means);
+            scatter_by_squares(prepared, &slab, order, &mut packed, total, means, &mut squares)
         })?;
-        let last = Extra::new(&means);
-        squares.for_each(|square| square.add(&last.packed, last.rows, &[]));
-        squares.into_matrix()
+        let order = order.ok_or(Error::NoRows)?;
+        let last = Extra::new(&means, &order);
+        squares.for_each(|square| square.add(&last.packed, last.rows, &[], None));
+        drop(packed);
+        let mut matrix = squares.into_matrix();
+        order.restore(&mut matrix);
+        matrix
     };
     let columns = Columns { squares: scatter.diag().to_vec(), ..total };
     let exponents = prepared.exponents().map_or_else(|| vec![0; d], <[i32]>::to_vec);
@@ -269,9 +277,10 @@ fn scatter_by_units<T: Scalar>(
                     check_finite(prepared, &block, columns)?;
                     let (depth, width) = (block.rows, row_width::<T>(d));
                     packed.resize(depth * width);
-                    pack(&block, columns, shift, width, packed);
-                    let ahead =
-                        Ahead::new(slab.upcoming(at + depth, BLOCK, end), d * d / 320 * depth);
+                    set_shift(shift, columns);
+                    pack(&block, (0, d), shift, packed, width, width);
+                    let steps = lower_steps::<T>(d, depth);
+                    let ahead = Ahead::new(slab.upcoming(at + depth, BLOCK, end), steps);
                     add_lower(packed, width, depth, d, &mut c, Some(&ahead));
                     merging_row_into(&unit, columns, mean);
                     unit.merge(columns);
@@ -295,11 +304,12 @@ fn scatter_by_units<T: Scalar>(
     Ok(())
 }
 
-/// All blocks are packed, then squares of the one matrix take them in order. Between them the scatter
+/// All blocks are packed in the given order, then squares of the one matrix take them in order. Between them the scatter
 /// of the blocks' `means`, whenever there are enough rows of it for a product.
 fn scatter_by_squares<T: Scalar>(
     prepared: &Prepared<T>,
     slab: &Slab<T>,
+    order: &Order,
     packed: &mut Aligned<T>,
     total: &mut Columns,
     means: &mut Vec<Vec<f64>>,
@@ -312,14 +322,25 @@ fn scatter_by_squares<T: Scalar>(
     let blocks: Vec<Result<Columns>> = packed
         .par_chunks_mut(length)
         .zip(&starts)
-        .map_init(Vec::new, |scratch, (packed, &start)| {
+        .map_init(<(Vec<T>, Shift<T>)>::default, |(scratch, shift), (packed, &start)| {
             let block = slab.block(start, (start + BLOCK).min(slab.rows), scratch);
             let columns = by_strips(&block, |first, strip| {
                 let columns = block_mean(strip);
-                let packed = &mut packed[first * strip.rows..];
-                pack(strip, &columns, &mut Shift::default(), T::PANEL, packed);
+                set_shift(shift, &columns);
+                for run in order.runs_in(first..first + strip.n_features) {
+                    let (panel, at) = (run.place / T::PANEL, run.place % T::PANEL);
+                    let out = &mut packed[panel * T::PANEL * strip.rows + at..];
+                    let features = (run.feature - first, run.length);
+                    pack(strip, features, shift, out, T::PANEL, run.length);
+                }
                 columns
             });
+            // Past the last feature.
+            let (last, end) = (d / T::PANEL * T::PANEL, d % T::PANEL);
+            if end > 0 {
+                let lines = packed[last * block.rows..].chunks_exact_mut(T::PANEL);
+                lines.take(block.rows).for_each(|line| line[end..].fill(T::default()));
+            }
             check_finite(prepared, &block, &columns)?;
             Ok(columns)
         })
@@ -331,31 +352,26 @@ fn scatter_by_squares<T: Scalar>(
         .map(|columns| {
             means.push(merging_row(total, columns));
             total.merge(columns);
-            (means.len() == MEANS).then(|| Extra::new(&std::mem::take(means)))
+            (means.len() == MEANS).then(|| Extra::new(&std::mem::take(means), order))
         })
         .collect();
+    let present: Vec<Vec<bool>> =
+        blocks.iter().map(|columns| order.panels_with(&columns.varies)).collect();
     squares.for_each(|square| {
         for (block, extra) in extras.iter().enumerate() {
             let (packed, next) = packed[block * length..].split_at(length);
-            square.add(packed, BLOCK.min(slab.rows - starts[block]), next);
+            let depth = BLOCK.min(slab.rows - starts[block]);
+            square.add(packed, depth, next, Some(&present[block]));
             if let Some(extra) = extra {
-                square.add(&extra.packed, extra.rows, &[]);
+                square.add(&extra.packed, extra.rows, &[], None);
             }
         }
     });
     Ok(())
 }
 
-/// A block's rows less its mean, times √w, in panels of `width` columns padded with zeros.
-fn pack<T: Scalar>(
-    block: &Block<T>,
-    columns: &Columns,
-    Shift { high, low }: &mut Shift<T>,
-    width: usize,
-    packed: &mut [T],
-) {
-    let d = block.n_features;
-    // In the element type: a float32 entry less a nearby float32 number is exact.
+/// The mean of a block in the element type: a float32 entry less a nearby float32 number is exact.
+fn set_shift<T: Scalar>(Shift { high, low }: &mut Shift<T>, columns: &Columns) {
     high.clear();
     high.extend(columns.mean.iter().map(|&m| T::from_f64(m)));
     low.clear();
@@ -363,18 +379,29 @@ fn pack<T: Scalar>(
         (columns.mean.iter().zip(&columns.low).zip(&*high))
             .map(|((&m, &l), h)| T::from_f64((m - h.to_f64()) + l)),
     );
-    for first in (0..d).step_by(width) {
-        let columns = width.min(d - first);
-        let out = &mut packed[first * block.rows..][..block.rows * width];
-        center(block.lines(first, columns), &high[first..], &low[first..], out, width);
-        let whole = columns.next_multiple_of(T::PAD);
-        for (i, line) in out.chunks_exact_mut(width).enumerate() {
-            if let Some(counts) = block.counts {
-                let root = T::from_f64(counts[i].sqrt());
-                line[..columns].iter_mut().for_each(|v| *v = *v * root);
-            }
-            line[whole..].fill(T::default());
+}
+
+/// Features `first..first + count` of a block less its mean, times √w, in lines `width` apart, with zeros
+/// to the end of `room`.
+fn pack<T: Scalar>(
+    block: &Block<T>,
+    (first, count): (usize, usize),
+    Shift { high, low }: &Shift<T>,
+    packed: &mut [T],
+    width: usize,
+    room: usize,
+) {
+    center(block.lines(first, count), &high[first..], &low[first..], packed, width, room);
+    let whole = count.next_multiple_of(T::PAD).min(room);
+    if block.counts.is_none() && whole == room {
+        return;
+    }
+    for (i, line) in packed.chunks_mut(width).take(block.rows).enumerate() {
+        if let Some(counts) = block.counts {
+            let root = T::from_f64(counts[i].sqrt());
+            line[..count].iter_mut().for_each(|v| *v = *v * root);
         }
+        line[whole..room].fill(T::default());
     }
 }
 
@@ -387,13 +414,13 @@ struct Extra {
 impl Extra {
     const PANEL: usize = <f64 as Tile>::PANEL;
 
-    fn new(rows: &[Vec<f64>]) -> Extra {
-        let d = rows.first().map_or(0, Vec::len);
+    fn new(rows: &[Vec<f64>], order: &Order) -> Extra {
+        let d = order.features().len();
         let mut packed = Aligned::zeros(packed_len::<f64>(d, rows.len()));
         for (i, row) in rows.iter().enumerate() {
-            for (f, &v) in row.iter().enumerate() {
-                let panel = f / Self::PANEL * rows.len() * Self::PANEL;
-                packed[panel + i * Self::PANEL + f % Self::PANEL] = v;
+            for (place, &f) in order.features().iter().enumerate() {
+                let panel = place / Self::PANEL * rows.len() * Self::PANEL;
+                packed[panel + i * Self::PANEL + place % Self::PANEL] = row[f];
             }
         }
         Extra { packed, rows: rows.len() }
@@ -490,6 +517,25 @@ mod tests {
         let narrow = x.mapv(|v| v as f32);
         check("f32", &narrow, None, 2e-6);
         check("f32, weights", &narrow, Some(&weights), 2e-6);
+    }
+
+    /// More features than a unit's own matrix takes, a quarter of them constant: for good, up to the
+    /// second unit, or but for the last row.
+    #[test]
+    fn constant_features_among_many() {
+        let (n, d) = (1_400, 400);
+        let noise = random::normal_matrix(&mut random::stream(6, 0), n, d);
+        let x = Array2::from_shape_fn((n, d), |(i, f)| match f % 16 {
+            3 => 7.5,
+            4 if i < 700 => -0.25,
+            5 if i < n - 1 => 0.0,
+            6 => 0.1,
+            _ => noise[[i, f]] + f as f64,
+        });
+        let weights: Vec<f64> = (0..n).map(|i| (i % 3) as f64).collect();
+        check("f64", &x, None, 1e-13);
+        check("f64, weights", &x, Some(&weights), 1e-13);
+        check("f32", &x.mapv(|v| v as f32), None, 2e-6);
     }
 
     /// Rows that are one of two points, the first block of every unit at one of them, have rank 1.

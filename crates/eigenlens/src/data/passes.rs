@@ -102,7 +102,7 @@ impl<'o, T: Scalar> Scores<'o, T> {
 pub(crate) struct Pass<'p, 'o, T: Scalar> {
     /// The leading columns of `Xs V`, in true units.
     pub scores: Option<&'p mut Scores<'o, T>>,
-    /// `Xsᵀ W Xs V` of the columns from this one on (a multiple of [`Tile::PAD`]).
+    /// `Xsᵀ W Xs V` of the columns from this one on (a multiple of [`Standardized::column_step`]).
     pub gram: Option<(usize, &'p mut Array2<f64>)>,
     /// The tails of the leading columns of `Xs V`.
     pub tails: Option<&'p mut Tails>,
@@ -111,6 +111,11 @@ pub(crate) struct Pass<'p, 'o, T: Scalar> {
 impl<T: Scalar> Standardized<'_, T> {
     fn n_features(&self) -> usize {
         self.prepared.data.n_features()
+    }
+
+    /// Whole vectors of scores, or for dense rows halves of them.
+    pub fn column_step(&self) -> usize {
+        if self.prepared.is_sparse() { f64::PAD } else { f64::PAD / 2 }
     }
 
     /// `Xsᵀ W Xs V` for V (d × b): the product every iterative solver is made of, in one pass.
@@ -138,7 +143,7 @@ impl<T: Scalar> Standardized<'_, T> {
         let (d, b) = v.dim();
         let padded = b.next_multiple_of(f64::PAD);
         let gram_from = wanted.gram.as_ref().map(|(from, _)| *from);
-        let columns = gram_from.map_or(0, |from| padded - from);
+        let columns = gram_from.map_or(0, |from| b.next_multiple_of(self.column_step()) - from);
         let mut mixing = labels.as_ref().map(|l| Mixing::new(l, padded));
         let sparse = self.prepared.is_sparse();
         let few = |lines: usize| !sparse && d * lines * 8 <= SMALL_PRODUCT;
@@ -352,7 +357,7 @@ impl<T: Scalar> Standardized<'_, T> {
             Some((from, total)) => (from, Some(total)),
             None => (b, None),
         };
-        let columns = b - from;
+        let columns = v.used.saturating_sub(from);
         let no_tails = Tails::padded(tails.as_deref());
         let mut z = vec![0.0; slab.rows * columns];
         let mix = mixing.as_deref();
@@ -383,7 +388,7 @@ impl<T: Scalar> Standardized<'_, T> {
                         mix.rows(slab, at, all, rows, &mut sums);
                     }
                     for (z, all) in z.chunks_exact_mut(columns).zip(all.chunks_exact(b)) {
-                        z.copy_from_slice(&all[from..]);
+                        z.copy_from_slice(&all[from..v.used]);
                     }
                     Ok((tails, sums))
                 },
@@ -475,7 +480,7 @@ impl<T: Scalar> Standardized<'_, T> {
             squares.for_each(|square| {
                 for (block, &first) in wave.iter().enumerate() {
                     let (packed, next) = packed[block * length..].split_at(length);
-                    square.add(packed, BLOCK.min(d - first), next);
+                    square.add(packed, BLOCK.min(d - first), next, None);
                 }
             });
         }
@@ -633,7 +638,10 @@ fn add_by_class<T: Scalar>(
 /// features reads lies together, and begins at a cache line.
 struct Right {
     features: usize,
+    /// Columns of V, in whole vectors.
     columns: usize,
+    /// The same in halves of vectors: beyond them are zeros.
+    used: usize,
     panels: Aligned<f64>,
 }
 
@@ -659,7 +667,7 @@ impl Right {
                 }
             });
         }
-        Right { features, columns, panels }
+        Right { features, columns, used: b.next_multiple_of(f64::PAD / 2), panels }
     }
 
     /// `Z = P V` for a panel of standardised rows, or what features `first..first + width` add to it.
@@ -675,6 +683,9 @@ impl Right {
         z: &mut [f64],
         ahead: &Ahead,
     ) {
+        if first == 0 && self.used < self.columns {
+            z.chunks_exact_mut(self.columns).take(rows).for_each(|z| z[self.used..].fill(0.0));
+        }
         for from in (0..width).step_by(Self::DEPTH) {
             let depth = Self::DEPTH.min(width - from);
             let left = Left::new(&rows_panel[from..], rows, depth, stride, 1);
@@ -683,7 +694,8 @@ impl Right {
             for column in (0..self.columns).step_by(PANEL) {
                 let wide = PANEL.min(self.columns - column);
                 let right = &self.panels[self.features * column + (first + from) * wide..];
-                f64::product(left, right, wide, wide, &mut z[column..], self.columns, how);
+                let used = wide.min(self.used - column);
+                f64::product(left, right, wide, used, &mut z[column..], self.columns, how);
             }
         }
     }

@@ -5,6 +5,7 @@ use super::simd::{Ahead, How, Left};
 use crate::scalar::Scalar;
 use ndarray::Array2;
 use rayon::prelude::*;
+use std::sync::Mutex;
 
 /// The length of a packed block: `rows` rows of `d` columns in panels of [`Tile::PANEL`] columns,
 /// each panel row by row, padded with zeros.
@@ -26,7 +27,7 @@ pub(crate) struct Square {
     rows: usize,
     first_column: usize,
     columns: usize,
-    /// Empty until something is added: the pages are written first by the core that needs them.
+    /// Empty until something but zeros is added: the pages are written first by the core that needs them.
     sums: Vec<f64>,
 }
 
@@ -53,9 +54,16 @@ impl Squares {
         Squares { d, squares }
     }
 
-    /// Visits all squares in parallel.
+    /// Visits all squares in parallel, each thread taking the next one in their order: the small ones
+    /// last, so that all are done at the same time.
     pub fn for_each(&mut self, visit: impl Fn(&mut Square) + Sync + Send) {
-        self.squares.par_iter_mut().with_max_len(1).for_each(visit);
+        let waiting = Mutex::new(self.squares.iter_mut());
+        let next = || waiting.lock().ok().and_then(|mut waiting| waiting.next());
+        (0..rayon::current_num_threads()).into_par_iter().with_max_len(1).for_each(|_| {
+            while let Some(square) = next() {
+                visit(square);
+            }
+        });
     }
 
     /// The sum, both triangles (d × d).
@@ -76,9 +84,17 @@ impl Squares {
 
 impl Square {
     /// Adds its part of `PᵀP`, for `depth` packed rows, and fetches its part of the `next` ones: they
-    /// come from afar.
-    pub fn add<T: Scalar>(&mut self, packed: &[T], depth: usize, next: &[T]) {
-        if depth == 0 {
+    /// come from afar. Panels that are not among the `present` ones hold zeros, and are passed over.
+    pub fn add<T: Scalar>(
+        &mut self,
+        packed: &[T],
+        depth: usize,
+        next: &[T],
+        present: Option<&[bool]>,
+    ) {
+        let counts = |first: usize| present.is_none_or(|present| present[first / T::PANEL]);
+        let any = |first: usize, width: usize| (first..first + width).step_by(T::PANEL).any(counts);
+        if depth == 0 || !any(self.first_row, self.rows) || !any(self.first_column, self.columns) {
             return;
         }
         self.sums.resize(self.rows * self.columns, 0.0);
@@ -99,7 +115,10 @@ impl Square {
             let ahead = Some(&ahead[usize::from(2 * column >= self.columns)]);
             for row in (0..self.rows).step_by(T::PANEL) {
                 let diagonal = self.first_row + row == self.first_column + column;
-                if self.first_row + row < self.first_column + column {
+                if self.first_row + row < self.first_column + column
+                    || !counts(self.first_row + row)
+                    || !counts(self.first_column + column)
+                {
                     continue;
                 }
                 let rows = T::PANEL.min(self.rows - row);
@@ -157,6 +176,11 @@ pub(crate) fn add_lower<T: Scalar>(
     let left = Left::new(rows, d, depth, 1, width);
     let how = How { fresh: false, padded: true, below_diagonal: Some(0), ahead };
     T::product(left, rows, width, d, c, d, how);
+}
+
+/// How many steps [`add_lower`] takes, where registers are widest: tiles of eight rows by a panel.
+pub(crate) fn lower_steps<T: Scalar>(d: usize, depth: usize) -> usize {
+    (0..d).step_by(T::PANEL).map(|column| (d - column).div_ceil(8) * depth).sum()
 }
 
 /// Copies the lower triangle to the upper.

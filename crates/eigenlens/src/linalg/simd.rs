@@ -199,7 +199,7 @@ pub trait Tile: Sized {
 pub struct How<'a> {
     /// Overwrite instead of add.
     pub fresh: bool,
-    /// B's rows may be read up to the next multiple of [`Tile::PAD`] columns (and hold zeros there).
+    /// B's rows may be read up to the next multiple of half a [`Tile::PAD`] (and hold zeros there).
     pub padded: bool,
     /// Skip vectors that lie wholly above the diagonal `column = row + offset`.
     pub below_diagonal: Option<isize>,
@@ -226,7 +226,8 @@ macro_rules! tile {
                     return;
                 }
                 assert!(c_stride >= columns && (a.rows - 1) * c_stride + columns <= c.len());
-                let read = if how.padded { columns.next_multiple_of(Self::PAD) } else { columns };
+                let read =
+                    if how.padded { columns.next_multiple_of(Self::PAD / 2) } else { columns };
                 assert!(a.depth == 0 || (a.depth - 1) * b_stride + read <= b.len());
                 #[cfg(target_arch = "x86_64")]
                 {
@@ -255,6 +256,10 @@ tile!(f32, 16, 48, product_f32_avx512, product_f32_avx2);
 /// A vector of `LANES` elements.
 trait Vector<T>: Copy {
     const LANES: usize;
+    /// Half of it, for columns that would fill no more; itself where a half gains nothing.
+    type Half: Vector<T>;
+    const HALVED: bool = Self::LANES > Self::Half::LANES;
+    unsafe fn low(self) -> Self::Half;
     unsafe fn zero() -> Self;
     unsafe fn load(p: *const T) -> Self;
     unsafe fn splat(p: *const T) -> Self;
@@ -263,7 +268,10 @@ trait Vector<T>: Copy {
     unsafe fn add_f64(self, p: *mut f64, fresh: bool);
     /// One register tile, as a function of its own: inlined among others its sums would not stay in
     /// registers.
-    unsafe fn tile<const MR: usize, const NV: usize, const NR: usize>(job: &Job<T>);
+    /// `NV` vectors and `NH` (0 or 1) halves wide, together at most `NR` columns.
+    unsafe fn tile<const MR: usize, const NV: usize, const NH: usize, const NR: usize>(
+        job: &Job<T>,
+    );
 }
 
 /// Walks C in register tiles of `MR` rows and `NV` vectors; `MAX` ≥ `NV·LANES` bounds the tile.
@@ -287,6 +295,7 @@ unsafe fn drive<
     how: How<'_>,
 ) {
     let lanes = V::LANES;
+    let half = if V::HALVED { lanes / 2 } else { 0 };
     let depth = a.depth;
     let whole = if how.padded { columns } else { columns / lanes * lanes };
     let mut edge: Vec<T> = Vec::new();
@@ -314,10 +323,10 @@ unsafe fn drive<
                 left if left >= 2 => 2,
                 _ => 1,
             };
-            // Columns up to the diagonal of the tile's last row, in whole vectors.
+            // Columns up to the diagonal of the tile's last row, in whole vectors or halves.
             let needed = how.below_diagonal.map_or(valid, |offset| {
                 let up_to = (row + rows).saturating_add_signed(offset).saturating_sub(column);
-                up_to.next_multiple_of(lanes).min(valid)
+                up_to.next_multiple_of(V::Half::LANES).min(valid)
             });
             if needed > 0 {
                 // SAFETY: rows `row..row+rows` and the tile's columns lie inside the operands.
@@ -339,10 +348,13 @@ unsafe fn drive<
                     };
                     macro_rules! tile {
                         ($rows:expr) => {
-                            match needed.div_ceil(lanes) {
-                                1 => V::tile::<$rows, 1, NR>(&job),
-                                2 if NV >= 2 => V::tile::<$rows, 2, NR>(&job),
-                                _ => V::tile::<$rows, NV, NR>(&job),
+                            match (needed / lanes, needed % lanes) {
+                                (0, 1..) if needed <= half => V::tile::<$rows, 0, 1, NR>(&job),
+                                (1, rest @ 1..) if rest <= half => V::tile::<$rows, 1, 1, NR>(&job),
+                                (2, rest @ 1..) if rest <= half => V::tile::<$rows, 2, 1, NR>(&job),
+                                (0, _) | (1, 0) => V::tile::<$rows, 1, 0, NR>(&job),
+                                (1, _) | (2, 0) if NV >= 2 => V::tile::<$rows, 2, 0, NR>(&job),
+                                _ => V::tile::<$rows, NV, 0, NR>(&job),
                             }
                         };
                     }
@@ -403,6 +415,7 @@ unsafe fn tile<
     V: Vector<T>,
     const MR: usize,
     const NV: usize,
+    const NH: usize,
     const NR: usize,
     const LIE: u8,
 >(
@@ -412,13 +425,13 @@ unsafe fn tile<
     // SAFETY: the caller vouches for MR rows of A and NV vectors of B over the depth.
     unsafe {
         // Unrolled as far as registers reach for the addresses of rows.
-        let sums: [[V; NV]; MR] = match LIE {
-            Lie::ROWS => sums::<T, V, MR, NV, 4>(job, 1, job.depth_stride),
-            Lie::STEPS if NV < 3 => sums::<T, V, MR, NV, 2>(job, job.row_stride, 1),
-            Lie::STEPS => sums::<T, V, MR, NV, 1>(job, job.row_stride, 1),
-            _ => sums::<T, V, MR, NV, 1>(job, job.row_stride, job.depth_stride),
+        let sums: Sums<V, V::Half, MR, NV, NH> = match LIE {
+            Lie::ROWS => sums::<T, V, MR, NV, NH, 4>(job, 1, job.depth_stride),
+            Lie::STEPS if NV + NH < 3 => sums::<T, V, MR, NV, NH, 2>(job, job.row_stride, 1),
+            Lie::STEPS => sums::<T, V, MR, NV, NH, 1>(job, job.row_stride, 1),
+            _ => sums::<T, V, MR, NV, NH, 1>(job, job.row_stride, job.depth_stride),
         };
-        if job.valid == NV * V::LANES {
+        if job.valid == NV * V::LANES + NH * V::Half::LANES {
             if job.fresh {
                 add_sums(&sums, c, c_stride, true);
             } else {
@@ -427,11 +440,7 @@ unsafe fn tile<
             return;
         }
         let mut lines = [[0.0; NR]; MR];
-        for r in 0..MR {
-            for q in 0..NV {
-                sums[r][q].add_f64(lines[r].as_mut_ptr().add(q * V::LANES), true);
-            }
-        }
+        add_sums(&sums, lines.as_mut_ptr().cast(), NR, true);
         for (r, line) in lines.iter().enumerate() {
             let out = std::slice::from_raw_parts_mut(c.add(r * c_stride), job.valid);
             for (o, &v) in out.iter_mut().zip(line) {
@@ -441,10 +450,16 @@ unsafe fn tile<
     }
 }
 
-/// SAFETY: `c` has room for MR rows of NV vectors.
+/// The sums of a tile in registers: whole vectors, and a half where there is one.
+struct Sums<V, H, const MR: usize, const NV: usize, const NH: usize> {
+    whole: [[V; NV]; MR],
+    half: [[H; NH]; MR],
+}
+
+/// SAFETY: `c` has room for MR rows of NV vectors and NH halves.
 #[inline(always)]
-unsafe fn add_sums<T, V: Vector<T>, const MR: usize, const NV: usize>(
-    sums: &[[V; NV]; MR],
+unsafe fn add_sums<T, V: Vector<T>, const MR: usize, const NV: usize, const NH: usize>(
+    sums: &Sums<V, V::Half, MR, NV, NH>,
     c: *mut f64,
     c_stride: usize,
     fresh: bool,
@@ -453,24 +468,35 @@ unsafe fn add_sums<T, V: Vector<T>, const MR: usize, const NV: usize>(
     for r in 0..MR {
         for q in 0..NV {
             // SAFETY: vouched for by the caller.
-            unsafe { sums[r][q].add_f64(c.add(r * c_stride + q * V::LANES), fresh) };
+            unsafe { sums.whole[r][q].add_f64(c.add(r * c_stride + q * V::LANES), fresh) };
+        }
+        for q in 0..NH {
+            // SAFETY: vouched for by the caller.
+            unsafe { sums.half[r][q].add_f64(c.add(r * c_stride + NV * V::LANES), fresh) };
         }
     }
 }
 
 /// The sums of a tile, `UNROLLED` steps at a time.
 ///
-/// SAFETY: there are MR rows of A and NV vectors of B over the job's depth.
+/// SAFETY: there are MR rows of A and NV vectors and NH halves of B over the job's depth.
 #[inline(always)]
-unsafe fn sums<T, V: Vector<T>, const MR: usize, const NV: usize, const UNROLLED: usize>(
+unsafe fn sums<
+    T,
+    V: Vector<T>,
+    const MR: usize,
+    const NV: usize,
+    const NH: usize,
+    const UNROLLED: usize,
+>(
     job: &Job<T>,
     row_stride: usize,
     depth_stride: usize,
-) -> [[V; NV]; MR] {
+) -> Sums<V, V::Half, MR, NV, NH> {
     let &Job { mut a, mut b, b_stride, depth, mut ahead, .. } = job;
     // SAFETY: vouched for by the caller.
     unsafe {
-        let mut sums = [[V::zero(); NV]; MR];
+        let mut sums = Sums { whole: [[V::zero(); NV]; MR], half: [[V::Half::zero(); NH]; MR] };
         for _ in 0..depth / UNROLLED {
             for _ in 0..UNROLLED {
                 step(&mut sums, a, row_stride, b);
@@ -491,10 +517,10 @@ unsafe fn sums<T, V: Vector<T>, const MR: usize, const NV: usize, const UNROLLED
 
 /// One step of the sums.
 ///
-/// SAFETY: there are MR entries of A and NV vectors of B.
+/// SAFETY: there are MR entries of A and NV vectors and NH halves of B.
 #[inline(always)]
-unsafe fn step<T, V: Vector<T>, const MR: usize, const NV: usize>(
-    sums: &mut [[V; NV]; MR],
+unsafe fn step<T, V: Vector<T>, const MR: usize, const NV: usize, const NH: usize>(
+    sums: &mut Sums<V, V::Half, MR, NV, NH>,
     a: *const T,
     row_stride: usize,
     b: *const T,
@@ -505,10 +531,17 @@ unsafe fn step<T, V: Vector<T>, const MR: usize, const NV: usize>(
         for q in 0..NV {
             right[q] = V::load(b.add(q * V::LANES));
         }
+        let mut right_half = [V::Half::zero(); NH];
+        for q in 0..NH {
+            right_half[q] = V::Half::load(b.add(NV * V::LANES));
+        }
         for r in 0..MR {
             let left = V::splat(a.wrapping_add(r * row_stride));
             for q in 0..NV {
-                sums[r][q] = left.mul_add(right[q], sums[r][q]);
+                sums.whole[r][q] = left.mul_add(right[q], sums.whole[r][q]);
+            }
+            for q in 0..NH {
+                sums.half[r][q] = left.low().mul_add(right_half[q], sums.half[r][q]);
             }
         }
     }
@@ -522,6 +555,11 @@ macro_rules! portable {
     ($t:ty) => {
         impl Vector<$t> for Portable<$t> {
             const LANES: usize = 2;
+            type Half = Self;
+            #[inline(always)]
+            unsafe fn low(self) -> Self {
+                self
+            }
             #[inline(always)]
             unsafe fn zero() -> Self {
                 Portable([0.0; 2])
@@ -548,9 +586,11 @@ macro_rules! portable {
                     *out = f64::from(v) + if fresh { 0.0 } else { *out };
                 }
             }
-            unsafe fn tile<const MR: usize, const NV: usize, const NR: usize>(job: &Job<$t>) {
+            unsafe fn tile<const MR: usize, const NV: usize, const NH: usize, const NR: usize>(
+                job: &Job<$t>,
+            ) {
                 // SAFETY: vouched for by the caller.
-                unsafe { tile::<$t, Self, MR, NV, NR, { Lie::ANYHOW }>(job) }
+                unsafe { tile::<$t, Self, MR, NV, NH, NR, { Lie::ANYHOW }>(job) }
             }
         }
     };
@@ -594,10 +634,22 @@ mod x86 {
         work()
     }
 
+    /// SAFETY: nothing to vouch for; it stands where others convert.
+    #[inline(always)]
+    unsafe fn itself<V>(v: V) -> V {
+        v
+    }
+
     macro_rules! vector {
-        ($v:ty, $t:ty, $features:literal, $lanes:expr, $zero:ident, $load:ident, $splat:ident, $fma:ident, $add:ident) => {
+        ($v:ty, $t:ty, $features:literal, $lanes:expr, $half:ty, $low:expr, $zero:ident, $load:ident, $splat:ident, $fma:ident, $add:ident) => {
             impl Vector<$t> for $v {
                 const LANES: usize = $lanes;
+                type Half = $half;
+                #[inline(always)]
+                unsafe fn low(self) -> $half {
+                    // SAFETY: only reached from a function with the feature enabled.
+                    unsafe { $low(self) }
+                }
                 #[inline(always)]
                 unsafe fn zero() -> Self {
                     // SAFETY: only reached from a function with the feature enabled.
@@ -624,26 +676,34 @@ mod x86 {
                     unsafe { $add(self, p, fresh) }
                 }
                 #[inline(always)]
-                unsafe fn tile<const MR: usize, const NV: usize, const NR: usize>(job: &Job<$t>) {
+                unsafe fn tile<
+                    const MR: usize,
+                    const NV: usize,
+                    const NH: usize,
+                    const NR: usize,
+                >(
+                    job: &Job<$t>,
+                ) {
                     #[target_feature(enable = $features)]
                     #[inline(never)]
                     unsafe fn alone<
                         const MR: usize,
                         const NV: usize,
+                        const NH: usize,
                         const NR: usize,
                         const LIE: u8,
                     >(
                         job: &Job<$t>,
                     ) {
                         // SAFETY: vouched for by the caller.
-                        unsafe { tile::<$t, $v, MR, NV, NR, LIE>(job) }
+                        unsafe { tile::<$t, $v, MR, NV, NH, NR, LIE>(job) }
                     }
                     // SAFETY: vouched for by the caller.
                     unsafe {
                         match Lie::of(job) {
-                            Lie::ROWS => alone::<MR, NV, NR, { Lie::ROWS }>(job),
-                            Lie::STEPS => alone::<MR, NV, NR, { Lie::STEPS }>(job),
-                            _ => alone::<MR, NV, NR, { Lie::ANYHOW }>(job),
+                            Lie::ROWS => alone::<MR, NV, NH, NR, { Lie::ROWS }>(job),
+                            Lie::STEPS => alone::<MR, NV, NH, NR, { Lie::STEPS }>(job),
+                            _ => alone::<MR, NV, NH, NR, { Lie::ANYHOW }>(job),
                         }
                     }
                 }
@@ -655,6 +715,8 @@ mod x86 {
         f64,
         "avx512f,avx512vl,avx512dq,avx512bw",
         8,
+        __m256d,
+        _mm512_castpd512_pd256,
         _mm512_setzero_pd,
         _mm512_loadu_pd,
         _mm512_set1_pd,
@@ -666,6 +728,8 @@ mod x86 {
         f32,
         "avx512f,avx512vl,avx512dq,avx512bw",
         16,
+        __m256,
+        _mm512_castps512_ps256,
         _mm512_setzero_ps,
         _mm512_loadu_ps,
         _mm512_set1_ps,
@@ -677,6 +741,8 @@ mod x86 {
         f64,
         "avx2,fma",
         4,
+        __m256d,
+        itself,
         _mm256_setzero_pd,
         _mm256_loadu_pd,
         _mm256_set1_pd,
@@ -688,6 +754,8 @@ mod x86 {
         f32,
         "avx2,fma",
         8,
+        __m256,
+        itself,
         _mm256_setzero_ps,
         _mm256_loadu_ps,
         _mm256_set1_ps,

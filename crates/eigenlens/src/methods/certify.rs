@@ -46,7 +46,7 @@ impl Certifier<'_> {
         // Components and guard, then (from a multiple of the kernel's width on) the probes.
         let guard = usize::from(self.pairs.values.len() > k && self.pairs.vectors.ncols() > k);
         let kept = k + guard;
-        let padded = kept.next_multiple_of(8);
+        let padded = kept.next_multiple_of(data.column_step());
         // Measuring every one of many components would cost more than the scores.
         let many = 8 * k > d.max(64) || kept > 3 * PROBES;
         let belief = if many { self.belief(routed, kept) } else { None };

@@ -51,11 +51,12 @@ pub trait Row: Copy + Default + Into<f64> + Sub<Output = Self> {
     #[cfg(target_arch = "x86_64")]
     unsafe fn load<const WHOLE: bool>(p: *const Self, mask: u8) -> __m512d;
 
-    /// `(x − high) − low` of the first `count` elements of a vector in R rows, zeros after them; the
-    /// rows lie as far apart as the first of `strides` says, what is written as the second.
+    /// `(x − high) − low` of the first `count` elements of a vector in R rows, zeros after them as far as
+    /// there is `room`; the rows lie as far apart as the first of `strides` says, what is written as the
+    /// second.
     ///
     /// # Safety
-    /// The CPU has AVX-512; `count` elements can be read, and a vector be written, in every row.
+    /// The CPU has AVX-512; `count` elements can be read, and `room` be written, in every row.
     #[cfg(target_arch = "x86_64")]
     unsafe fn center<const R: usize>(
         x: *const Self,
@@ -63,11 +64,12 @@ pub trait Row: Copy + Default + Into<f64> + Sub<Output = Self> {
         out: *mut Self,
         strides: [usize; 2],
         count: usize,
+        room: usize,
     );
 }
 
 macro_rules! center {
-    ($load:ident, $masked:ident, $store:ident, $sub:ident, $mask:ty) => {
+    ($load:ident, $masked:ident, $store:ident, $store_some:ident, $sub:ident, $mask:ty) => {
         #[cfg(target_arch = "x86_64")]
         #[inline(always)]
         unsafe fn center<const R: usize>(
@@ -76,8 +78,9 @@ macro_rules! center {
             out: *mut Self,
             [apart, width]: [usize; 2],
             count: usize,
+            room: usize,
         ) {
-            // SAFETY: vouched for by the caller; the mask ends with the elements.
+            // SAFETY: vouched for by the caller; one mask ends with the elements, one with the room.
             unsafe {
                 if count >= Self::LANES {
                     let (high, low) = ($load(high), $load(low));
@@ -87,10 +90,11 @@ macro_rules! center {
                     }
                 } else {
                     let mask = ((1 << count) - 1) as $mask;
+                    let room = ((1u32 << room.min(Self::LANES)) - 1) as $mask;
                     let (high, low) = ($masked(mask, high), $masked(mask, low));
                     for i in 0..R {
                         let centered = $sub($masked(mask, x.add(i * apart)), high);
-                        $store(out.add(i * width), $sub(centered, low));
+                        $store_some(out.add(i * width), room, $sub(centered, low));
                     }
                 }
             }
@@ -106,7 +110,14 @@ impl Row for f64 {
         // SAFETY: vouched for by the caller.
         unsafe { if WHOLE { _mm512_loadu_pd(p) } else { _mm512_maskz_loadu_pd(mask, p) } }
     }
-    center!(_mm512_loadu_pd, _mm512_maskz_loadu_pd, _mm512_storeu_pd, _mm512_sub_pd, u8);
+    center!(
+        _mm512_loadu_pd,
+        _mm512_maskz_loadu_pd,
+        _mm512_storeu_pd,
+        _mm512_mask_storeu_pd,
+        _mm512_sub_pd,
+        u8
+    );
 }
 
 impl Row for f32 {
@@ -120,7 +131,14 @@ impl Row for f32 {
             _mm512_cvtps_pd(narrow)
         }
     }
-    center!(_mm512_loadu_ps, _mm512_maskz_loadu_ps, _mm512_storeu_ps, _mm512_sub_ps, u16);
+    center!(
+        _mm512_loadu_ps,
+        _mm512_maskz_loadu_ps,
+        _mm512_storeu_ps,
+        _mm512_mask_storeu_ps,
+        _mm512_sub_ps,
+        u16
+    );
 }
 
 /// Writes `((x − mean) − low) · weight` of every row, `stride` apart, with zeros to the end of the last
@@ -150,16 +168,25 @@ pub fn add_deviations<T: Row>(x: Lines<T>, origin: &[T], sums: &mut [f64]) {
     plain::add_deviations(x, origin, sums);
 }
 
-/// Writes `(x − high) − low` of every row, `width` apart, with zeros to the end of the last vector.
-pub fn center<T: Row>(x: Lines<T>, high: &[T], low: &[T], out: &mut [T], width: usize) {
+/// Writes `(x − high) − low` of every row, `width` apart, with zeros to the end of the last vector as far
+/// as the first `room` elements reach.
+pub fn center<T: Row>(
+    x: Lines<T>,
+    high: &[T],
+    low: &[T],
+    out: &mut [T],
+    width: usize,
+    room: usize,
+) {
     let (high, low) = (&high[..x.width], &low[..x.width]);
-    assert!(width >= x.width.next_multiple_of(T::LANES) && out.len() >= x.rows * width);
+    let reach = x.rows.checked_sub(1).map_or(0, |last| last * width + room);
+    assert!(width >= room && room >= x.width && out.len() >= reach);
     #[cfg(target_arch = "x86_64")]
     if super::x86::has_avx512() {
         // SAFETY: the features were detected; the extents are asserted.
-        return unsafe { wide::center(x, high, low, out, width) };
+        return unsafe { wide::center(x, high, low, out, width, room) };
     }
-    plain::center(x, high, low, out, width);
+    plain::center(x, high, low, out, width, room);
 }
 
 /// The same loops as the compiler makes them.
@@ -206,14 +233,22 @@ mod plain {
         );
     }
 
-    pub fn center<T: Row>(x: Lines<T>, high: &[T], low: &[T], out: &mut [T], width: usize) {
+    pub fn center<T: Row>(
+        x: Lines<T>,
+        high: &[T],
+        low: &[T],
+        out: &mut [T],
+        width: usize,
+        room: usize,
+    ) {
         vectorized(
             #[inline(always)]
             move || {
-                for (i, line) in out.chunks_exact_mut(width).take(x.rows).enumerate() {
+                let end = x.width.next_multiple_of(T::LANES).min(room);
+                for (i, line) in out.chunks_mut(width).take(x.rows).enumerate() {
                     let row = x.row(i);
                     let (line, beyond) = line.split_at_mut(x.width);
-                    let pad = x.width.next_multiple_of(T::LANES) - x.width;
+                    let pad = end - x.width;
                     beyond[..pad].fill(T::default());
                     for f in 0..x.width {
                         line[f] = (row[f] - high[f]) - low[f];
@@ -365,10 +400,17 @@ mod wide {
         }
     }
 
-    /// SAFETY: the CPU has AVX-512; `high` and `low` are as long as the rows, and `width` elements of
-    /// `out` are there for each, a whole number of vectors to the last element of a row.
+    /// SAFETY: the CPU has AVX-512; `high` and `low` are as long as the rows, and `room` elements of `out`
+    /// are there for each, no fewer than it has.
     #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
-    pub unsafe fn center<T: Row>(x: Lines<T>, high: &[T], low: &[T], out: &mut [T], width: usize) {
+    pub unsafe fn center<T: Row>(
+        x: Lines<T>,
+        high: &[T],
+        low: &[T],
+        out: &mut [T],
+        width: usize,
+        room: usize,
+    ) {
         let strides = [x.stride, width];
         let mut i = 0;
         while i < x.rows {
@@ -381,8 +423,8 @@ mod wide {
                     let (row, out, left) = (row.add(f), out.add(f), x.width - f);
                     let shift = [high.as_ptr().add(f), low.as_ptr().add(f)];
                     match rows {
-                        4 => T::center::<4>(row, shift, out, strides, left),
-                        _ => T::center::<1>(row, shift, out, strides, left),
+                        4 => T::center::<4>(row, shift, out, strides, left, room - f),
+                        _ => T::center::<1>(row, shift, out, strides, left, room - f),
                     }
                 }
             }
@@ -446,15 +488,18 @@ mod tests {
                 assert_eq!(sums[f], 0.5 + ((a + b) + (c + e)), "the first four of seven rows");
             }
             let width = d.next_multiple_of(T::LANES) + T::LANES;
-            let (mut out, mut expected) =
-                (vec![of(7.0); rows * width], vec![of(7.0); rows * width]);
-            center(lines, &high, &low, &mut out, width);
-            plain::center(lines, &high, &low, &mut expected, width);
-            assert_eq!(out, expected);
-            for (i, line) in out.chunks(width).enumerate() {
-                assert!((0..d).all(|f| line[f] == (x[i * stride + f] - high[f]) - low[f]));
-                assert!(line[d..d.next_multiple_of(T::LANES)].iter().all(|&v| v == T::default()));
-                assert!(line[d.next_multiple_of(T::LANES)..].iter().all(|&v| v == of(7.0)));
+            for room in [d, d + 1, width] {
+                let reach = (rows - 1) * width + room;
+                let (mut out, mut expected) = (vec![of(7.0); reach], vec![of(7.0); reach]);
+                center(lines, &high, &low, &mut out, width, room);
+                plain::center(lines, &high, &low, &mut expected, width, room);
+                assert_eq!(out, expected);
+                let end = d.next_multiple_of(T::LANES).min(room);
+                for (i, line) in out.chunks(width).enumerate() {
+                    assert!((0..d).all(|f| line[f] == (x[i * stride + f] - high[f]) - low[f]));
+                    assert!(line[d..end].iter().all(|&v| v == T::default()));
+                    assert!(line[end..].iter().all(|&v| v == of(7.0)));
+                }
             }
         }
     }

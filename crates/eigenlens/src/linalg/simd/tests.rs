@@ -29,9 +29,17 @@ macro_rules! kernels {
 macro_rules! check_products {
     ($t:ty, $kernels:expr) => {
         for (name, kernel) in $kernels {
-            for (rows, depth, columns) in
-                [(1, 1, 1usize), (3, 5, 2), (8, 7, 24), (9, 64, 25), (13, 10, 49), (25, 128, 104)]
-            {
+            for (rows, depth, columns) in [
+                (1, 1, 1usize),
+                (3, 5, 2),
+                (8, 7, 24),
+                (9, 64, 25),
+                (13, 10, 49),
+                (25, 128, 104),
+                (8, 9, 12),
+                (12, 6, 20),
+                (61, 5, 60),
+            ] {
                 for padded in [false, true] {
                     let stride = columns.next_multiple_of(<$t as Tile>::PAD);
                     let a: Vec<$t> = (0..2 * rows * depth).map(|i| whole(1, i) as $t).collect();
