@@ -129,7 +129,7 @@ mod tests {
     fn every_feature_has_a_place_and_runs_lead_there() {
         for constant in [&[][..], &[0, 1, 2, 9, 17], &[3], &[5, 6, 7, 8, 20, 21, 22]] {
             let order = Order::new(&varying(23, constant), 4);
-            let mut place_of = vec![usize::MAX; 23];
+            let mut place_of = [usize::MAX; 23];
             for range in [0..10, 10..23] {
                 for run in order.runs_in(range.clone()) {
                     assert!(run.length > 0 && range.contains(&run.feature));
