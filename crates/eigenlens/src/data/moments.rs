@@ -231,7 +231,7 @@ fn one_pass<T: Scalar>(prepared: &Prepared<T>) -> Result<Moments> {
         let mut packed = Aligned::default();
         let mut means = Vec::new();
         let mut order = None;
-        prepared.for_each_slab(slab_rows(d, 4), |slab| {
+        prepared.for_each_slab(slab_rows(d, packed_units::<T>(d)), |slab| {
             let order = order.get_or_insert_with(|| Order::of(&slab));
             let (total, means) = (&mut total, &mut means);
             scatter_by_squares(prepared, &slab, order, &mut packed, total, means, &mut squares)
@@ -247,6 +247,14 @@ fn one_pass<T: Scalar>(prepared: &Prepared<T>) -> Result<Moments> {
     let columns = Columns { squares: scatter.diag().to_vec(), ..total };
     let exponents = prepared.exponents().map_or_else(|| vec![0; d], <[i32]>::to_vec);
     Ok(Moments { columns, exponents, scatter })
+}
+
+/// Units of rows that are packed before squares take them: more would not stay in the last cache, fewer
+/// would fetch the squares too often.
+fn packed_units<T: Scalar>(d: usize) -> usize {
+    const BYTES: usize = 13 << 19;
+    let rows = (BYTES / size_of::<T>() / d).max(8 * BLOCK);
+    (rows / unit_rows(d)).clamp(1, 4)
 }
 
 /// Each unit's scatter is a matrix of its own, added in order.
