@@ -105,16 +105,24 @@ impl Columns {
             return;
         }
         let weight = self.weight + other.weight;
-        let share = other.weight / weight;
-        for f in 0..self.mean.len() {
-            let difference = (other.mean[f] - self.mean[f]) + (other.low[f] - self.low[f]);
-            // Means of constant columns are exact.
-            self.varies[f] |= other.varies[f] | (difference != 0.0);
-            let (mean, low) = two_sum(self.mean[f], self.low[f] + difference * share);
-            self.mean[f] = mean;
-            self.low[f] = low;
-            self.squares[f] += other.squares[f] + difference * difference * self.weight * share;
-        }
+        let (before, share) = (self.weight, other.weight / weight);
+        let d = self.mean.len();
+        let (mean, low) = (&mut self.mean[..d], &mut self.low[..d]);
+        let (squares, varies) = (&mut self.squares[..d], &mut self.varies[..d]);
+        vectorized(
+            #[inline(always)]
+            move || {
+                let (new_mean, new_low) = (&other.mean[..d], &other.low[..d]);
+                let (new_squares, new_varies) = (&other.squares[..d], &other.varies[..d]);
+                for f in 0..d {
+                    let difference = (new_mean[f] - mean[f]) + (new_low[f] - low[f]);
+                    // Means of constant columns are exact.
+                    varies[f] |= new_varies[f] | (difference != 0.0);
+                    (mean[f], low[f]) = two_sum(mean[f], low[f] + difference * share);
+                    squares[f] += new_squares[f] + difference * difference * before * share;
+                }
+            },
+        );
         self.weight = weight;
         self.rows += other.rows;
     }

@@ -274,7 +274,7 @@ fn scatter_by_units<T: Scalar>(
             |work, &start| {
                 let Workspace { scratch, packed, panel: means, columns, shift, .. } = &mut **work;
                 let end = (start + unit).min(slab.rows);
-                let mut c = prepared.zeros(d * d);
+                let mut c = prepared.room(d * d);
                 let mut unit = Columns::zero(d);
                 // The scatter between the means of blocks is that of rows, one for each.
                 let (blocks, row) = ((end - start).div_ceil(BLOCK), row_width::<f64>(d));
@@ -289,11 +289,11 @@ fn scatter_by_units<T: Scalar>(
                     pack(&block, (0, d), shift, packed, width, width);
                     let steps = lower_steps::<T>(d, depth);
                     let ahead = Ahead::new(slab.upcoming(at + depth, BLOCK, end), steps);
-                    add_lower(packed, width, depth, d, &mut c, Some(&ahead));
+                    add_lower(packed, width, depth, d, &mut c, at == start, Some(&ahead));
                     merging_row_into(&unit, columns, mean);
                     unit.merge(columns);
                 }
-                add_lower::<f64>(means, row, blocks, d, &mut c, None);
+                add_lower::<f64>(means, row, blocks, d, &mut c, false, None);
                 Ok((unit, c))
             },
         )

@@ -327,7 +327,7 @@ impl<T: Scalar> Standardized<'_, T> {
             return Err(self.prepared.data.bad_entry(row, column, value));
         }
         if let Some(out) = out {
-            write_scores(z, b, factors, out, rows);
+            simd::scale(Lines::new(z, b, rows, b), factors, out);
         }
         tails.add_rows(&z[..rows * b], b, slab.first + at, |i| slab.count(at + i));
         for (i, z) in z.chunks_exact_mut(b).take(rows).enumerate() {
@@ -763,14 +763,5 @@ fn score_pieces<T>(
             (factors, pieces)
         }
         _ => (Vec::new(), std::iter::repeat_with(|| None).take(pieces).collect()),
-    }
-}
-
-fn write_scores<T: Scalar>(z: &[f64], b: usize, factors: &[f64], out: &mut [T], rows: usize) {
-    for (z, out) in z.chunks_exact(b).zip(out.chunks_exact_mut(factors.len())).take(rows) {
-        for ((o, &z), &factor) in out.iter_mut().zip(z).zip(factors) {
-            // Plus 0: a silenced score is 0, never −0.
-            *o = T::from_f64(z * factor + 0.0);
-        }
     }
 }

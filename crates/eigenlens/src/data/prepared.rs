@@ -172,9 +172,15 @@ impl<'a, T: Scalar> Prepared<'a, T> {
 
     /// Zeros to sum in: written ones, see [`crate::linalg::spares`].
     pub fn zeros(&self, length: usize) -> Lent<'_, Aligned<f64>> {
+        let mut sums = self.room(length);
+        sums.fill(0.0);
+        sums
+    }
+
+    /// Room for sums, with any numbers in it.
+    pub fn room(&self, length: usize) -> Lent<'_, Aligned<f64>> {
         let mut sums = self.sums.lend();
         sums.resize(length);
-        sums.fill(0.0);
         sums
     }
 

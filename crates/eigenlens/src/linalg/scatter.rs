@@ -164,17 +164,19 @@ pub(crate) fn row_width<T: Scalar>(d: usize) -> usize {
     if (width * size_of::<T>()).is_multiple_of(1024) { width + T::PAD } else { width }
 }
 
-/// Adds `PᵀP` to the lower triangle of `c` (d × d), for rows of `width` padded entries.
+/// Adds `PᵀP` to the lower triangle of `c` (d × d), or writes it to a `fresh` one, for rows of `width`
+/// padded entries.
 pub(crate) fn add_lower<T: Scalar>(
     rows: &[T],
     width: usize,
     depth: usize,
     d: usize,
     c: &mut [f64],
+    fresh: bool,
     ahead: Option<&Ahead>,
 ) {
     let left = Left::new(rows, d, depth, 1, width);
-    let how = How { fresh: false, padded: true, below_diagonal: Some(0), ahead };
+    let how = How { fresh, padded: true, below_diagonal: Some(0), ahead };
     T::product(left, rows, width, d, c, d, how);
 }
 

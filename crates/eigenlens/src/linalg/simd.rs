@@ -11,7 +11,7 @@ mod thin;
 mod turn;
 
 pub use exp::{cos, exp, exp_f32};
-pub use rows::{Lines, Row, add_deviations, center, standardize};
+pub use rows::{Lines, Row, add_deviations, center, scale, standardize};
 pub use symmetric::{GROUP, WIDTH, symmetric_tile};
 pub use thin::{Next, Room, THIN, Thin};
 pub use turn::{Lane, from_lanes, into_lanes, turn};

@@ -44,6 +44,16 @@ pub trait Row: Copy + Default + Into<f64> + Sub<Output = Self> {
     /// Elements of a vector.
     const LANES: usize;
 
+    /// The nearest number of this type.
+    fn narrow(x: f64) -> Self;
+
+    /// Writes those of eight numbers that `mask` names, rounded.
+    ///
+    /// # Safety
+    /// The CPU has AVX-512; the elements that `mask` names can be written.
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn store(p: *mut Self, mask: u8, x: __m512d);
+
     /// Eight of them, widened; those that `mask` does not name are 0, unless the vector is `WHOLE`.
     ///
     /// # Safety
@@ -104,6 +114,19 @@ macro_rules! center {
 
 impl Row for f64 {
     const LANES: usize = 8;
+
+    #[inline(always)]
+    fn narrow(x: f64) -> f64 {
+        x
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    unsafe fn store(p: *mut f64, mask: u8, x: __m512d) {
+        // SAFETY: vouched for by the caller.
+        unsafe { _mm512_mask_storeu_pd(p, mask, x) }
+    }
+
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     unsafe fn load<const WHOLE: bool>(p: *const f64, mask: u8) -> __m512d {
@@ -122,6 +145,19 @@ impl Row for f64 {
 
 impl Row for f32 {
     const LANES: usize = 16;
+
+    #[inline(always)]
+    fn narrow(x: f64) -> f32 {
+        x as f32
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    unsafe fn store(p: *mut f32, mask: u8, x: __m512d) {
+        // SAFETY: vouched for by the caller.
+        unsafe { _mm256_mask_storeu_ps(p, mask, _mm512_cvtpd_ps(x)) }
+    }
+
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     unsafe fn load<const WHOLE: bool>(p: *const f32, mask: u8) -> __m512d {
@@ -154,6 +190,19 @@ pub fn standardize<T: Row>(x: Lines<T>, constants: [&[f64]; 3], out: &mut [f64],
         return unsafe { wide::standardize(x, constants, out, stride) };
     }
     plain::standardize(x, constants, out, stride);
+}
+
+/// Writes each row's leading numbers times their factors, row after row, in the type of the data. Plus 0:
+/// what a factor of 0 silences is 0, never −0.
+pub fn scale<T: Row>(x: Lines<f64>, factors: &[f64], out: &mut [T]) {
+    let count = factors.len();
+    assert!(x.width >= count.next_multiple_of(8) && out.len() >= x.rows * count);
+    #[cfg(target_arch = "x86_64")]
+    if super::x86::has_avx512() {
+        // SAFETY: the features were detected; the extents are asserted.
+        return unsafe { wide::scale(x, factors, out) };
+    }
+    plain::scale(x, factors, out);
 }
 
 /// Adds the rows' deviations from `origin` to `sums`, four rows at a time: as many of the rows as are
@@ -214,6 +263,15 @@ mod plain {
                 }
             },
         );
+    }
+
+    pub fn scale<T: Row>(x: Lines<f64>, factors: &[f64], out: &mut [T]) {
+        let lines = out.chunks_exact_mut(factors.len().max(1)).take(x.rows);
+        for (i, out) in lines.enumerate() {
+            for ((o, &x), &factor) in out.iter_mut().zip(x.row(i)).zip(factors) {
+                *o = T::narrow(x * factor + 0.0);
+            }
+        }
     }
 
     pub fn add_deviations<T: Row>(x: Lines<T>, origin: &[T], sums: &mut [f64]) {
@@ -353,6 +411,26 @@ mod wide {
         }
     }
 
+    /// SAFETY: the CPU has AVX-512; every row has whole vectors of numbers for the factors, and `out` room
+    /// for as many numbers as there are factors.
+    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
+    pub unsafe fn scale<T: Row>(x: Lines<f64>, factors: &[f64], out: &mut [T]) {
+        let count = factors.len();
+        for c in (0..count).step_by(8) {
+            let mask = first(count - c);
+            // SAFETY: vouched for by the caller; the mask ends with the factors.
+            unsafe {
+                let factor = _mm512_maskz_loadu_pd(mask, factors.as_ptr().add(c));
+                for i in 0..x.rows {
+                    let numbers = _mm512_loadu_pd(x.data.as_ptr().add(i * x.stride + c));
+                    let scaled = _mm512_mul_pd(numbers, factor);
+                    let scaled = _mm512_add_pd(scaled, _mm512_setzero_pd());
+                    T::store(out.as_mut_ptr().add(i * count + c), mask, scaled);
+                }
+            }
+        }
+    }
+
     /// SAFETY: the CPU has AVX-512; `origin` and `sums` are as long as the rows.
     #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
     pub unsafe fn add_deviations<T: Row>(x: Lines<T>, origin: &[T], sums: &mut [f64]) {
@@ -468,6 +546,32 @@ mod tests {
                 }
             }
         }
+    }
+
+    fn check_scale<T: Row + PartialEq + std::fmt::Debug>(of: impl Fn(f64) -> T) {
+        let (rows, stride) = (5, 24);
+        let x: Vec<f64> = (0..rows * stride).map(|i| (i as f64 * 1.7).sin() - 0.3).collect();
+        let lines = Lines::new(&x, stride, rows, stride);
+        for count in 1..=stride {
+            let factors: Vec<f64> = (0..count).map(|j| (j % 3) as f64 * 1.1).collect();
+            let (mut out, mut expected) =
+                (vec![of(7.0); rows * count + 1], vec![of(7.0); rows * count + 1]);
+            scale(lines, &factors, &mut out);
+            plain::scale(lines, &factors, &mut expected);
+            assert_eq!(out, expected);
+            assert_eq!(out[rows * count], of(7.0));
+            for (at, &found) in out[..rows * count].iter().enumerate() {
+                let (i, j) = (at / count, at % count);
+                assert_eq!(found, of(x[i * stride + j] * factors[j]));
+                assert!(found.into() != 0.0 || found.into().is_sign_positive(), "no −0");
+            }
+        }
+    }
+
+    #[test]
+    fn leading_numbers_are_scaled() {
+        check_scale(|v| v);
+        check_scale(|v| v as f32);
     }
 
     /// Both loops, of rows that lie apart, against the sums they stand for.
