@@ -35,6 +35,7 @@ PEERS_OF_CASE = {
     "sparse-f64": ["sklearn-arpack"],
     "streamed-f64": ["sklearn-incremental"],
     "flat-f64": ["sklearn", "sklearn-arpack"],
+    "flat-f32": ["sklearn", "sklearn-arpack"],
     "offset-f32": ["sklearn"],
 }
 HEADINGS = [

@@ -144,6 +144,15 @@ pub const CASES: &[Case] = &[
         full: Size { rows: 10_000, columns: 2_000, k: 50 },
         quick: Size { rows: 2_000, columns: 520, k: 50 },
     },
+    Case {
+        name: "flat-f32",
+        data: "flat-f32",
+        content: Content::Spectrum { amplitude: 0.0, noise: 1.0, mean: 0.0, mean_spread: 5.0 },
+        scalar: Scalar::F32,
+        streamed: false,
+        full: Size { rows: 10_000, columns: 2_000, k: 50 },
+        quick: Size { rows: 2_000, columns: 520, k: 50 },
+    },
     // The variances average 1, around a mean where neighbouring float32 numbers are 1/128 apart.
     Case {
         name: "offset-f32",

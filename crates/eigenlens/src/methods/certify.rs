@@ -20,6 +20,8 @@ pub(super) struct Certifier<'a> {
     pub useful: usize,
     pub total: f64,
     pub divisor: f64,
+    /// The relative residual that is asked for.
+    pub tolerance: f64,
     pub seed: u64,
 }
 
@@ -88,7 +90,7 @@ impl Certifier<'_> {
         let mut values: Vec<f64> = self.values.to_vec();
         values.extend(self.pairs.values.get(k).filter(|_| guard > 0));
         let columns = block.slice(s![.., ..kept]);
-        let (mut residuals, mut along, evidence) = match belief {
+        let (mut residuals, mut along, mut evidence) = match belief {
             Some(belief) => {
                 // Residuals as the solver believes them, and what it believes against the data.
                 let (residuals, along) = belief.residuals(columns, &values);
@@ -119,6 +121,20 @@ impl Certifier<'_> {
                 (residuals, certificate::along(product, columns, &values), Evidence::Data)
             }
         };
+        let top = values.first().map_or(0.0, |v| v.abs());
+        if matches!(evidence, Evidence::Probes { .. })
+            && residuals.iter().take(k).any(|r| *r > self.tolerance * top)
+        {
+            // Probes bound what any direction may have lost, by far too much where errors lie in all
+            // of them: before the pairs are given up they are measured themselves.
+            let mut product = Array2::zeros((0, 0));
+            let gram = Some((0, &mut product));
+            data.pass(columns, Pass { scores: None, gram, tails: None })?;
+            product.par_mapv_inplace(|v| v / self.divisor);
+            residuals = certificate::residuals(product.view(), columns, &values);
+            along = certificate::along(product.view(), columns, &values);
+            evidence = Evidence::Data;
+        }
         if guard == 0 && k < d {
             // Every component the samples can span was asked for: beside them the variance is 0.
             values.push(0.0);
@@ -236,7 +252,9 @@ mod tests {
         let map = LinearMap { by: by.clone(), components, useful: k, threads: None };
         let divisor = columns.weight - 1.0;
         let (values, pairs) = (&values[..], &pairs);
-        let certifier = Certifier { map: &map, values, pairs, useful: k, total, divisor, seed: 0 };
+        let (tolerance, seed) = (f64::INFINITY, 0);
+        let certifier =
+            Certifier { map: &map, values, pairs, useful: k, total, divisor, tolerance, seed };
         let standardized = Standardized { prepared: &prepared, by: &by };
         let certificate =
             certifier.certify(&standardized, &routed, None, &mut Tails::new(k)).unwrap();
@@ -299,7 +317,9 @@ mod tests {
         let map = LinearMap { by: by.clone(), components, useful: k, threads: None };
         let (values, pairs) = (&values[..], &pairs);
         let total = columns.squares.iter().sum::<f64>() / divisor;
-        let certifier = Certifier { map: &map, values, pairs, useful: k, total, divisor, seed: 0 };
+        let (tolerance, seed) = (f64::INFINITY, 0);
+        let certifier =
+            Certifier { map: &map, values, pairs, useful: k, total, divisor, tolerance, seed };
         let certificate =
             certifier.certify(&standardized(), &routed, None, &mut Tails::new(k)).unwrap();
         (certificate, values[0], true_residuals)

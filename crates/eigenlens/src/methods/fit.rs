@@ -251,6 +251,7 @@ impl Fit {
             useful,
             total,
             divisor,
+            tolerance: self.tolerance::<T>(),
             seed: self.options.seed,
         };
         let mut scores = want_scores.then(|| {

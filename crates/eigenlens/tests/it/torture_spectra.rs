@@ -1,8 +1,8 @@
 //! The list of matrices that break PCA software: equal and clustered variances, noise, outliers.
 
 use crate::torture_support::*;
-use eigenlens::solve::NoneMissed;
-use eigenlens::{Dataset, NComponents, Pca, Rule, Solver, Warning};
+use eigenlens::solve::{Evidence, NoneMissed};
+use eigenlens::{Dataset, NComponents, Pca, Route, Rule, Solver, Warning};
 use ndarray::{Array2, s};
 
 #[test]
@@ -28,6 +28,29 @@ fn line_29_two_equal_variances() {
             assert!(certificate.angles[2] < 1e-6);
             assert!(certificate.to_string().contains("components 1–2 only together"));
         }
+    }
+}
+
+/// Errors of float32 sums lie in all directions of a flat spectrum, where probes see them many times over:
+/// the components are then measured themselves, not computed again on the slowest route.
+#[test]
+fn many_components_of_float32_noise_are_certified_where_they_are() {
+    let (n, d, k) = (6_000, 600, 40);
+    let mut random = Random::new(30);
+    let x = Array2::from_shape_simple_fn((n, d), || random.normal() as f32 + 3.0);
+    let model = Pca::new(k).fit(&Dataset::from(&x)).unwrap();
+    assert_eq!(model.plan().route, Route::Covariance);
+    assert!(!has(&model, |w| matches!(w, Warning::Escalated { .. })), "{:?}", model.warnings());
+    let certificate = model.certificate();
+    assert_eq!(certificate.evidence, Evidence::Data);
+    let centered = centered(&widened(&x));
+    let top = model.explained_variance()[0];
+    for (j, &stated) in certificate.residuals.iter().enumerate().take(k) {
+        let component = model.components().row(j).to_owned();
+        let image = centered.t().dot(&centered.dot(&component)) / (n as f64 - 1.0);
+        let rest = image - &component * model.explained_variance()[j];
+        let residual = rest.dot(&rest).sqrt() / top;
+        assert!(residual < 1e-6 && (stated - residual).abs() < 1e-12, "{stated} for {residual}");
     }
 }
 
