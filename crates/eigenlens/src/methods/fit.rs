@@ -450,10 +450,13 @@ impl Question<'_> {
                 let target = share * self.total * (1.0 - 1e-12);
                 self.grow(routed, |values| {
                     let mut sum = 0.0;
-                    values.iter().position(|v| {
+                    let last = values.iter().position(|v| {
                         sum += v;
                         sum >= target
-                    })
+                    });
+                    // The next ones are no larger than the last.
+                    let more = (target - sum) / values.last().copied().unwrap_or(0.0);
+                    last.ok_or_else(|| values.len().saturating_add(more.ceil() as usize))
                 })
             }
             NComponents::Rule(rule) => {
@@ -492,23 +495,44 @@ impl Question<'_> {
         }
     }
 
-    /// Asks for twice as many pairs until `enough` finds the last one it needs.
+    /// Asks for more and more pairs until `enough` finds the last one it needs: at least for as many as
+    /// it says it takes, and for all where these cost no more.
     fn grow<T: Scalar>(
         &self,
         routed: &Routed<T>,
-        mut enough: impl FnMut(&[f64]) -> Option<usize>,
+        enough: impl Fn(&[f64]) -> std::result::Result<usize, usize>,
     ) -> Result<(usize, Pairs)> {
         let mut k = 16.min(self.limit);
+        let mut applications = 0;
+        if matches!(routed, Routed::Iterative { .. }) {
+            // The first value, roughly, says how many it takes at least.
+            const ROUGHLY: f64 = 0.05;
+            let first =
+                routed.leading(1, self.limit, ROUGHLY, self.affordable, &self.fit.options)?;
+            applications = first.convergence.operator_applications;
+            let fewest = enough(first.values.get(..1).unwrap_or_default()).unwrap_or_else(|n| n);
+            k = fewest.clamp(k, self.limit);
+        }
         loop {
+            if applications + plan::likely_applications(k) > self.affordable {
+                // An iteration that would take longer than another route is not begun.
+                return Ok((k, Pairs::unfinished()));
+            }
+            if routed.finds_all(k) {
+                k = self.limit;
+            }
             let pairs = self.leading(routed, k)?;
-            let known = pairs.values.len().min(k);
-            if let Some(last) = enough(&pairs.values[..known]) {
-                return Ok((last + 1, pairs));
-            }
-            if k == self.limit {
-                return Ok((self.max_rank.clamp(1, k), pairs));
-            }
-            k = (2 * k).min(self.limit);
+            applications += plan::likely_applications(k);
+            let fewest = match enough(&pairs.values[..pairs.values.len().min(k)]) {
+                Ok(last) => return Ok((last + 1, pairs)),
+                Err(_) if k == self.limit => return Ok((self.max_rank.clamp(1, k), pairs)),
+                Err(fewest) => fewest,
+            };
+            let next = match &pairs.spectrum {
+                Some(all) => enough(all).map_or(self.limit, |last| last + 1),
+                None => fewest.max(2 * k),
+            };
+            k = next.min(self.limit);
         }
     }
 

@@ -163,7 +163,9 @@ impl Task<'_> {
                 let short = n.min(d);
                 2.0 * n * d * short / 1e10 + 1e-9 * short.powi(3)
             }
-            Route::Iterative | Route::Randomized => (12.0 + 0.3 * k) * thin_pass,
+            Route::Iterative | Route::Randomized => {
+                likely_applications(self.likely_k()) as f64 * thin_pass
+            }
             // Methods that iterate and kernel methods have plans of their own.
             _ => eigen(d),
         }
@@ -173,7 +175,7 @@ impl Task<'_> {
     /// spectrum makes an iteration crawl, this much is lost and no more.
     pub fn most_applications(&self) -> usize {
         let budget = self.options.memory.unwrap_or(u64::MAX);
-        let likely = 12.0 + 0.3 * self.likely_k() as f64;
+        let likely = likely_applications(self.likely_k()) as f64;
         let one = self.cost(Route::Iterative) / likely;
         [Route::Covariance, Route::Dual]
             .into_iter()
@@ -262,6 +264,11 @@ impl Task<'_> {
             _ => true,
         }
     }
+}
+
+/// Products with the data that an iteration for `k` components is likely to take.
+pub(crate) fn likely_applications(k: usize) -> usize {
+    12 + 3 * k / 10
 }
 
 fn needs_spectrum(rule: &Rule) -> bool {

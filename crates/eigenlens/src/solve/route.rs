@@ -24,6 +24,20 @@ pub(crate) struct Pairs {
     pub remainder: Option<Remainder>,
 }
 
+impl Pairs {
+    /// None, of an iteration that was not begun.
+    pub fn unfinished() -> Pairs {
+        Pairs {
+            values: Vec::new(),
+            vectors: Array2::zeros((0, 0)),
+            spectrum: None,
+            floor: 0.0,
+            convergence: Convergence::default(),
+            remainder: None,
+        }
+    }
+}
+
 /// One route, ready to be asked for any number of pairs.
 pub(crate) enum Routed<'a, T: Scalar> {
     /// The covariance (d × d) has been formed; `noise` is the relative error of its entries.
@@ -53,6 +67,11 @@ pub(crate) enum Routed<'a, T: Scalar> {
 }
 
 impl<T: Scalar> Routed<'_, T> {
+    /// Whether the route computes all pairs to find `k` of them.
+    pub fn finds_all(&self, k: usize) -> bool {
+        matches!(self, Routed::Covariance { matrix, .. } if !dense::prefers_krylov(matrix.nrows(), k))
+    }
+
     /// The `k` leading pairs and a guard; an iteration on the data stops unconverged where it would
     /// take more than `affordable` products.
     pub fn leading(

@@ -54,6 +54,38 @@ fn many_components_of_float32_noise_are_certified_where_they_are() {
     }
 }
 
+/// A share that takes few, many or nearly all components, of values that fall and of noise: as many as
+/// the whole spectrum says, whichever way there.
+#[test]
+fn shares_of_variance_need_as_many_components_as_the_spectrum_says() {
+    for (n, d) in [(1_500, 700), (400, 900)] {
+        for falling in [false, true] {
+            let mut x = Random::new(7).normals(n, d);
+            if falling {
+                let scale = |f: usize| 0.2 + 20.0 / (1.0 + f as f64);
+                x.columns_mut().into_iter().enumerate().for_each(|(f, mut c)| c *= scale(f));
+            }
+            let data = Dataset::from(&x);
+            let all = Pca::new(NComponents::All).fit(&data).unwrap();
+            for share in [0.1, 0.5, 0.8, 0.99] {
+                let (mut sum, target) = (0.0, share * all.total_variance());
+                let expected = 1 + all
+                    .explained_variance()
+                    .iter()
+                    .position(|v| {
+                        sum += v;
+                        sum >= target
+                    })
+                    .unwrap();
+                let model = Pca::new(NComponents::VarianceShare(share)).fit(&data).unwrap();
+                assert_eq!(model.n_components(), expected, "{n} × {d}, {share}, {falling}");
+                let found = model.explained_variance().iter().zip(all.explained_variance());
+                found.for_each(|(&a, &b)| relatively_close(a, b, 1e-8));
+            }
+        }
+    }
+}
+
 #[test]
 fn line_31_clustered_top() {
     let d = 500;
