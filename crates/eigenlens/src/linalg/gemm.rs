@@ -96,13 +96,18 @@ pub(crate) fn product_into(
     if n == 0 || d == 0 {
         return;
     }
+    if m == 0 {
+        // A sum of nothing.
+        return if fresh {
+            c.fill(0.0)
+        };
+    }
     let (a, a_stride) = rows_of(&a);
     let (b, b_stride) = rows_of(&b);
     slice_mut(c).par_chunks_mut(PIECE * n).enumerate().for_each(|(piece, c)| {
         let start = piece * PIECE;
         let rows = PIECE.min(d - start);
-        let left =
-            Left::new(if m == 0 { &[] } else { &a[start * a_stride..] }, rows, m, a_stride, 1);
+        let left = Left::new(&a[start * a_stride..], rows, m, a_stride, 1);
         f64::product(left, b, b_stride, n, c, n, How { fresh, ..How::default() });
     });
 }

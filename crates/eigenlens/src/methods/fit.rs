@@ -15,9 +15,9 @@ use crate::model::{LinearMap, PcaModel, PcaParts, factors};
 use crate::operator::FeatureGram;
 use crate::scalar::{Scalar, typed};
 use crate::select::{self, Outcome, Sample, Spectrum};
-use crate::solve::finish;
 use crate::solve::plan::{self, Plan, Route, Task};
 use crate::solve::route::{Pairs, Routed};
+use crate::solve::{finish, krylov};
 use crate::wishes::{NComponents, Options, Solver};
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
@@ -132,7 +132,7 @@ impl Fit {
     ) -> Result<(PcaModel, Array2<T>)> {
         let plan = self.plan(data)?;
         pool::run(self.options.threads, || {
-            let (why, rows) = match self.follow(data, &plan, want_scores)? {
+            let (why, rows) = match self.follow(data, &plan, want_scores, false)? {
                 Followed::GaveUp { rows } => ("the iteration would take longer".into(), rows),
                 Followed::Fitted(first) => match self.too_coarse(&first) {
                     Some(why) if self.next_route(data, plan.route, first.rows).is_some() => {
@@ -148,7 +148,8 @@ impl Fit {
                 to: careful.route.to_string(),
                 why,
             };
-            let Followed::Fitted(mut second) = self.follow(data, &careful, want_scores)? else {
+            let Followed::Fitted(mut second) = self.follow(data, &careful, want_scores, true)?
+            else {
                 return Err(Error::Internal("a careful route was given up".into()));
             };
             second.model.add_warning(escalated);
@@ -156,12 +157,13 @@ impl Fit {
         })?
     }
 
-    /// One route from beginning to end.
+    /// One route from beginning to end; the `last` one is not given up.
     fn follow<T: Scalar>(
         &self,
         data: &Dataset<T>,
         plan: &Plan,
         want_scores: bool,
+        last: bool,
     ) -> Result<Followed<T>> {
         let mut prepared = Prepared::new(data)?;
         let d = data.n_features();
@@ -203,7 +205,8 @@ impl Fit {
             _ => Routed::Iterative { operator: FeatureGram { data: standardized(), divisor } },
         };
         // Step 3: the pairs.
-        let may_give_up = plan.route == Route::Iterative
+        let may_give_up = !last
+            && plan.route == Route::Iterative
             && self.next_route(data, plan.route, columns.rows).is_some();
         let question = Question {
             fit: self,
@@ -504,7 +507,8 @@ impl Question<'_> {
     ) -> Result<(usize, Pairs)> {
         let mut k = 16.min(self.limit);
         let mut applications = 0;
-        if matches!(routed, Routed::Iterative { .. }) {
+        let d = self.columns.mean.len();
+        if matches!(routed, Routed::Iterative { .. }) && krylov::basis_columns(k, d) < d {
             // The first value, roughly, says how many it takes at least.
             const ROUGHLY: f64 = 0.05;
             let first =
@@ -514,7 +518,9 @@ impl Question<'_> {
             k = fewest.clamp(k, self.limit);
         }
         loop {
-            if applications + plan::likely_applications(k) > self.affordable {
+            // However many are wanted, more blocks than these span everything.
+            let likely = plan::likely_applications(k).min(d.div_ceil(krylov::WIDTH));
+            if applications + likely > self.affordable {
                 // An iteration that would take longer than another route is not begun.
                 return Ok((k, Pairs::unfinished()));
             }
@@ -522,7 +528,7 @@ impl Question<'_> {
                 k = self.limit;
             }
             let pairs = self.leading(routed, k)?;
-            applications += plan::likely_applications(k);
+            applications += pairs.convergence.operator_applications;
             let fewest = match enough(&pairs.values[..pairs.values.len().min(k)]) {
                 Ok(last) => return Ok((last + 1, pairs)),
                 Err(_) if k == self.limit => return Ok((self.max_rank.clamp(1, k), pairs)),

@@ -1,5 +1,6 @@
 //! The list of matrices that break PCA software: equal and clustered variances, noise, outliers.
 
+use crate::support::{Storage, Table};
 use crate::torture_support::*;
 use eigenlens::solve::{Evidence, NoneMissed};
 use eigenlens::{Dataset, NComponents, Pca, Route, Rule, Solver, Warning};
@@ -83,6 +84,22 @@ fn shares_of_variance_need_as_many_components_as_the_spectrum_says() {
                 found.for_each(|(&a, &b)| relatively_close(a, b, 1e-8));
             }
         }
+    }
+}
+
+/// Variances below what float32 sums can tell, in a stream that turns out to have fewer rows than features:
+/// no route but the iteration is left, and it must not be given up for another.
+#[test]
+fn the_last_route_is_not_given_up() {
+    for d in [60, 150, 400] {
+        let mut x = Random::new(8).normals(d - 20, d);
+        x.columns_mut().into_iter().skip(4).for_each(|mut column| column *= 1e-5);
+        let table = Table::<f32>::new(&x, Storage::Streamed(7, false));
+        let model = Pca::new(NComponents::VarianceShare(1.0)).fit(&table.dataset()).unwrap();
+        assert_eq!(model.plan().route, Route::Iterative, "{d}: {}", model.plan());
+        assert!(model.n_components() > 4, "the small ones count too");
+        let (values, _) = oracle(&widened(&to_f32(&x)), true);
+        relatively_close(model.explained_variance()[0], values[0], 1e-6);
     }
 }
 
