@@ -164,7 +164,11 @@ impl Task<'_> {
                 2.0 * n * d * short / 1e10 + 1e-9 * short.powi(3)
             }
             Route::Iterative | Route::Randomized => {
-                likely_applications(self.likely_k()) as f64 * thin_pass
+                let likely = likely_applications(self.likely_k()) as f64;
+                // The basis costs too: every block is made orthogonal to it, and a few times all pairs
+                // of its projection are found.
+                let basis = krylov::basis_columns(self.likely_k(), self.d) as f64;
+                likely * (thin_pass + 32.0 * d * basis / 4e10) + 4.0 * 2e-10 * basis.powi(3)
             }
             // Methods that iterate and kernel methods have plans of their own.
             _ => eigen(d),
