@@ -111,56 +111,71 @@ fn iteration(peer: Option<&str>, n: usize, directory: &Path) -> Result<(), Box<d
 
 /// Time of one iteration, for more and more observed entries.
 fn scaling(shrink: usize) -> Result<(), Box<dyn Error>> {
-    const STEPS: usize = 20;
     println!("cost of one iteration, median of {RUNS}\n");
     println!(
         "{:>16}  {:>3}  {:>8}  {:>12}  {:>9}  {:>10}",
         "samples × d", "k", "missing", "observed", "ms", "ns/entry"
     );
     let base = 20_000 / shrink;
-    let cases = [
-        (base / 4, 100, 5, 0.2),
-        (base / 2, 100, 5, 0.2),
-        (base, 100, 5, 0.2),
-        (2 * base, 100, 5, 0.2),
-        (4 * base, 100, 5, 0.2),
-        (base, 50, 5, 0.2),
-        (base, 200, 5, 0.2),
-        (base, 400, 5, 0.2),
-        (base, 100, 5, 0.0),
-        (base, 100, 5, 0.05),
-        (base, 100, 5, 0.5),
-        (base, 100, 5, 0.8),
-        (base, 100, 5, 0.9),
-        (base, 400, 5, 0.8),
-        (base, 400, 5, 0.9),
-        (base, 100, 10, 0.2),
-        (base, 100, 10, 0.9),
-    ];
-    for (n, d, k, rate) in cases {
-        let x = table(n, d, k, rate);
-        let data = Dataset::from(&x).with_missing(Missing::Em).with_most_missing(1.0);
-        let time = |steps: usize| -> Result<f64, Box<dyn Error>> {
-            let options = Options { max_iterations: steps, tolerance: Some(1e-15), ..options() };
-            let fit = Ppca::new(k).algorithm(Algorithm::PlainEm).options(options);
-            let mut times = Vec::new();
-            for _ in 0..RUNS {
-                times.push(seconds(|| fit.fit(&data))?.0);
-            }
-            Ok(median(&mut times))
-        };
-        // The difference leaves out what every fit does once.
-        let each = (time(STEPS + 2)? - time(2)?) / STEPS as f64;
-        let observed = x.iter().filter(|v| !v.is_nan()).count();
-        println!(
-            "{:>16}  {k:>3}  {:>6.0} %  {observed:>12}  {:>9.3}  {:>10.2}",
-            format!("{n} × {d}"),
-            100.0 * rate,
-            1e3 * each,
-            1e9 * each / observed as f64
-        );
+    for n in [base / 4, base / 2, base, 2 * base, 4 * base] {
+        cost(n, 100, 5, 0.2)?;
+    }
+    for d in [50, 200, 400, 800] {
+        cost(base, d, 5, 0.2)?;
+    }
+    for k in [2, 10] {
+        cost(base, 100, k, 0.2)?;
+    }
+    for d in [100, 400] {
+        println!();
+        let rates = [0.05, 0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
+        let costs: Vec<_> =
+            rates.iter().map(|&rate| cost(base, d, 5, rate)).collect::<Result<_, _>>()?;
+        let (per_entry, per_row) = line(base as f64, &costs);
+        println!("{d} features: {per_entry:.2} ns an observed entry + {per_row:.0} ns a row");
     }
     Ok(())
+}
+
+/// Observed entries of a table and the seconds of one iteration on it, also printed.
+fn cost(n: usize, d: usize, k: usize, rate: f64) -> Result<(f64, f64), Box<dyn Error>> {
+    const STEPS: usize = 20;
+    let x = table(n, d, k, rate);
+    let data = Dataset::from(&x).with_missing(Missing::Em).with_most_missing(1.0);
+    let time = |steps: usize| -> Result<f64, Box<dyn Error>> {
+        let options = Options { max_iterations: steps, tolerance: Some(1e-15), ..options() };
+        let fit = Ppca::new(k).algorithm(Algorithm::PlainEm).options(options);
+        let mut times = Vec::new();
+        for _ in 0..RUNS {
+            times.push(seconds(|| fit.fit(&data))?.0);
+        }
+        Ok(median(&mut times))
+    };
+    // The difference leaves out what every fit does once.
+    let each = (time(STEPS + 2)? - time(2)?) / STEPS as f64;
+    let observed = x.iter().filter(|v| !v.is_nan()).count() as f64;
+    println!(
+        "{:>16}  {k:>3}  {:>6.0} %  {observed:>12}  {:>9.3}  {:>10.2}",
+        format!("{n} × {d}"),
+        100.0 * rate,
+        1e3 * each,
+        1e9 * each / observed
+    );
+    Ok((observed, each))
+}
+
+/// Nanoseconds for an entry and for a row, by least squares.
+fn line(rows: f64, costs: &[(f64, f64)]) -> (f64, f64) {
+    let count = costs.len() as f64;
+    let mean = |of: fn(&(f64, f64)) -> f64| costs.iter().map(of).sum::<f64>() / count;
+    let (entries, seconds) = (mean(|c| c.0), mean(|c| c.1));
+    let (mut along, mut square) = (0.0, 0.0);
+    for (e, s) in costs {
+        along += (e - entries) * (s - seconds);
+        square += (e - entries) * (e - entries);
+    }
+    let slope = along / square;
+    (1e9 * slope, 1e9 * (seconds - slope * entries) / rows)
 }
 
 /// Rank k plus noise, with holes at random.

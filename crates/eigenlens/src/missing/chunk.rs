@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 /// Rows that are looked at together: few enough to stay in a core's cache, enough that rows of the
 /// same pattern meet.
-pub(super) const ROWS: usize = 256;
+pub(super) const ROWS: usize = 128;
 
 /// Consecutive rows of the data.
 pub(crate) struct Chunk<'c> {

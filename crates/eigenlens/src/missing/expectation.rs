@@ -234,7 +234,7 @@ impl Tables<'_> {
                 f64::product(left, rows, width, width, sums, stride, how);
             }
             (Body::Entries(entries), Some(vectors)) => {
-                scatter_both(|i| entries.row(i), rows, groups, sums, vectors);
+                scatter_both(entries.by_feature(), rows, groups, sums, vectors);
             }
             (Body::Entries(entries), None) => {
                 scatter(|g| entries.of_group(g), groups, packed, &mut sums[width..], stride);

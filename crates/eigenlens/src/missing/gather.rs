@@ -173,9 +173,23 @@ fn gather_vectors<'f, const V: usize>(
     }
 }
 
-/// The other way: adds what rows and groups have to the table's rows of their features.
-pub(super) fn scatter_both<'f>(
-    entries: impl Fn(usize) -> (&'f [u32], &'f [f64]),
+/// Entries by features: a row's values lie in the order of its features, so that they need be kept
+/// only once.
+#[derive(Clone, Copy)]
+pub(super) struct ByFeature<'e> {
+    /// Where each feature begins in `holders`, and the last ends.
+    pub starts: &'e [u32],
+    /// The rows that have a feature.
+    pub holders: &'e [u8],
+    /// Where each row begins in `values`.
+    pub row_starts: &'e [u32],
+    pub values: &'e [f64],
+}
+
+/// The other way: adds what rows and groups have to the table's rows of their features, feature by
+/// feature, so that the sums stay in registers.
+pub(super) fn scatter_both(
+    entries: ByFeature,
     rows: &[f64],
     groups: &[f64],
     table: &mut [f64],
@@ -183,34 +197,40 @@ pub(super) fn scatter_both<'f>(
 ) {
     vectorized(
         #[inline(always)]
-        || with_vectors!(vectors, scatter_vectors(&entries, rows, groups, table)),
+        || with_vectors!(vectors, scatter_vectors(entries, rows, groups, table)),
     );
 }
 
 #[inline(always)]
-fn scatter_vectors<'f, const V: usize>(
-    entries: &impl Fn(usize) -> (&'f [u32], &'f [f64]),
+fn scatter_vectors<const V: usize>(
+    entries: ByFeature,
     rows: &[f64],
     groups: &[f64],
     table: &mut [f64],
 ) {
+    let rows = rows.as_chunks::<LANES>().0;
+    let groups = groups.as_chunks::<LANES>().0;
+    // The entry of every row that comes next.
+    let mut next = [0u32; u8::MAX as usize + 1];
+    next.iter_mut().zip(entries.row_starts).for_each(|(next, start)| *next = *start);
     let table = table.as_chunks_mut::<LANES>().0.as_chunks_mut::<V>().0;
-    let groups = groups.as_chunks::<LANES>().0.chunks_exact(V - 1);
-    for (i, (row, group)) in rows.as_chunks::<LANES>().0.iter().zip(groups).enumerate() {
-        let (features, values) = entries(i);
-        let mut item = [*row; V];
-        item[1..].copy_from_slice(group);
-        for (&f, &x) in features.iter().zip(values) {
-            let to = &mut table[f as usize];
+    for (to, ends) in table.iter_mut().zip(entries.starts.windows(2)) {
+        let mut sums = *to;
+        for &i in &entries.holders[ends[0] as usize..ends[1] as usize] {
+            let i = usize::from(i);
+            let x = entries.values[next[i] as usize];
+            next[i] += 1;
+            let (row, group) = (&rows[i], &groups[i * (V - 1)..][..V - 1]);
             for l in 0..LANES {
-                to[0][l] += x * item[0][l];
+                sums[0][l] += x * row[l];
             }
             for v in 1..V {
                 for l in 0..LANES {
-                    to[v][l] += item[v][l];
+                    sums[v][l] += group[v - 1][l];
                 }
             }
         }
+        *to = sums;
     }
 }
 
@@ -243,7 +263,13 @@ mod tests {
                 assert!((0..LANES).all(|l| row[l] == sum(l)));
             }
             let (mut both, mut one_by_one) = (table.clone(), table);
-            scatter_both(|i| (features[i], values[i]), &rows, &groups, &mut both, vectors);
+            let entries = ByFeature {
+                starts: &[0, 2, 3, 5, 7, 9],
+                holders: &[0, 3, 3, 2, 3, 0, 3, 0, 3],
+                row_starts: &[0, 3, 3, 4],
+                values: &values.concat(),
+            };
+            scatter_both(entries, &rows, &groups, &mut both, vectors);
             scatter(plain, &groups, packed, &mut one_by_one[LANES..], stride);
             scatter(weighted, &rows, LANES, &mut one_by_one, stride);
             assert_eq!(both, one_by_one);

@@ -56,8 +56,8 @@ pub(crate) struct Memory {
     pub room: u64,
 }
 
-/// What an iteration with k latent dimensions takes. Of data in memory up to three eighths are kept in
-/// the form that passes want, as far as a budget allows: all of it where three entries of four lack.
+/// What an iteration with k latent dimensions takes. Of data in memory what passes want may take as much
+/// memory again, as far as a budget allows: enough for float64 rows of more than a few features.
 pub(crate) fn memory<T: Scalar>(
     data: &Dataset<T>,
     k: usize,
@@ -69,8 +69,9 @@ pub(crate) fn memory<T: Scalar>(
     let sums = expectation::sums_bytes(d, k, parts);
     // Sums of the units side by side, buffers of their rows, a unit that waits when streamed.
     let side_by_side = expectation::units(d, k, parts) as u64 + 4;
-    let buffers = 32 * (d as u64 + 64) * 8 * (256 + 256 + 256)
-        + 32 * 256 * 8 * parts as u64 * (k as u64 + 8) * (k as u64 + 8);
+    let rows_at_once = chunk::ROWS as u64;
+    let buffers = 32 * (d as u64 + 64) * 8 * 3 * rows_at_once
+        + 32 * rows_at_once * 8 * parts as u64 * (k as u64 + 8) * (k as u64 + 8);
     // Scores of rows with holes: two units of rows with zeros in their holes, and what is found.
     let element = size_of::<T>() as u64;
     let scores =
@@ -88,6 +89,6 @@ pub(crate) fn memory<T: Scalar>(
         + 2 * rows
         + (2 << 20);
     let left = budget.map_or(u64::MAX, |b| b.saturating_sub(least));
-    let room = (rows * d as u64 * element * 3 / 8).min(left);
+    let room = (rows * d as u64 * element).min(left);
     Memory { peak: least + room, room }
 }
