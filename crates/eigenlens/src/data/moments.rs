@@ -10,8 +10,10 @@ use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::dense::power_of_two;
 use crate::linalg::pool;
-use crate::linalg::scatter::{Squares, add_lower, lower_steps, mirror, packed_len, row_width};
-use crate::linalg::simd::{Ahead, Tile, center};
+use crate::linalg::scatter::{
+    Square, Squares, add_lower, lower_steps, mirror, packed_len, row_width,
+};
+use crate::linalg::simd::{Ahead, Steps, Tile, center, vectorized};
 use crate::linalg::spares::Lent;
 use crate::scalar::Scalar;
 use crate::wishes::Options;
@@ -229,7 +231,7 @@ fn one_pass<T: Scalar>(prepared: &Prepared<T>) -> Result<Moments> {
     } else {
         let mut squares = Squares::zeros(d);
         let mut packed = Aligned::default();
-        let mut means = Vec::new();
+        let mut means = Means::default();
         let mut order = None;
         prepared.for_each_slab(slab_rows(d, packed_units::<T>(d)), |slab| {
             let order = order.get_or_insert_with(|| Order::of(&slab));
@@ -237,8 +239,8 @@ fn one_pass<T: Scalar>(prepared: &Prepared<T>) -> Result<Moments> {
             scatter_by_squares(prepared, &slab, order, &mut packed, total, means, &mut squares)
         })?;
         let order = order.ok_or(Error::NoRows)?;
-        let last = Extra::new(&means, &order);
-        squares.for_each(|square| square.add(&last.packed, last.rows, &[], None));
+        let last = Extra::new(&means, order.features());
+        squares.for_each(|square| last.add_to(square));
         drop(packed);
         let mut matrix = squares.into_matrix();
         order.restore(&mut matrix);
@@ -317,65 +319,132 @@ fn scatter_by_units<T: Scalar>(
 fn scatter_by_squares<T: Scalar>(
     prepared: &Prepared<T>,
     slab: &Slab<T>,
-    order: &Order,
+    order: &Order<T>,
     packed: &mut Aligned<T>,
     total: &mut Columns,
-    means: &mut Vec<Vec<f64>>,
+    means: &mut Means,
     squares: &mut Squares,
 ) -> Result<()> {
     let d = slab.n_features;
     let length = packed_len::<T>(d, BLOCK);
     let starts: Vec<usize> = (0..slab.rows).step_by(BLOCK).collect();
     packed.resize(length * starts.len());
-    let blocks: Vec<Result<Columns>> = packed
+    let blocks: Vec<Result<Packed>> = packed
         .par_chunks_mut(length)
         .zip(&starts)
         .map_init(<(Vec<T>, Shift<T>)>::default, |(scratch, shift), (packed, &start)| {
             let block = slab.block(start, (start + BLOCK).min(slab.rows), scratch);
-            let columns = by_strips(&block, |first, strip| {
-                let columns = block_mean(strip);
-                set_shift(shift, &columns);
-                for run in order.runs_in(first..first + strip.n_features) {
-                    let (panel, at) = (run.place / T::PANEL, run.place % T::PANEL);
-                    let out = &mut packed[panel * T::PANEL * strip.rows + at..];
-                    let features = (run.feature - first, run.length);
-                    pack(strip, features, shift, out, T::PANEL, run.length);
-                }
-                columns
-            });
-            // Past the last feature.
-            let (last, end) = (d / T::PANEL * T::PANEL, d % T::PANEL);
-            if end > 0 {
-                let lines = packed[last * block.rows..].chunks_exact_mut(T::PANEL);
-                lines.take(block.rows).for_each(|line| line[end..].fill(T::default()));
-            }
-            check_finite(prepared, &block, &columns)?;
-            Ok(columns)
+            pack_block(prepared, &block, order, shift, packed)
         })
         .collect();
-    let blocks = blocks.into_iter().collect::<Result<Vec<Columns>>>()?;
+    let blocks = blocks.into_iter().collect::<Result<Vec<Packed>>>()?;
     // A block differs from what came before in its mean too.
-    let extras: Vec<Option<Extra>> = blocks
-        .iter()
-        .map(|columns| {
-            means.push(merging_row(total, columns));
-            total.merge(columns);
-            (means.len() == MEANS).then(|| Extra::new(&std::mem::take(means), order))
-        })
-        .collect();
-    let present: Vec<Vec<bool>> =
-        blocks.iter().map(|columns| order.panels_with(&columns.varies)).collect();
+    let mut steps = Vec::with_capacity(blocks.len());
+    let mut extras = Vec::with_capacity(blocks.len());
+    for block in blocks {
+        means.between.push(merging_row(total, &block.columns));
+        means.beside.extend(block.beside);
+        total.merge(&block.columns);
+        let full = means.between.len() == MEANS;
+        extras.push(full.then(|| Extra::new(&std::mem::take(means), order.features())));
+        steps.push(block.steps);
+    }
     squares.for_each(|square| {
         for (block, extra) in extras.iter().enumerate() {
             let (packed, next) = packed[block * length..].split_at(length);
             let depth = BLOCK.min(slab.rows - starts[block]);
-            square.add(packed, depth, next, Some(&present[block]));
+            square.add(packed, depth, next, Some(&steps[block]));
             if let Some(extra) = extra {
-                square.add(&extra.packed, extra.rows, &[], None);
+                extra.add_to(square);
             }
         }
     });
     Ok(())
+}
+
+/// What is known of a block that was packed.
+struct Packed {
+    columns: Columns,
+    /// Where it is not 0.
+    steps: Steps,
+    /// The one row whose square is too much in it: how far its mean is from what was subtracted.
+    beside: Option<Vec<f64>>,
+}
+
+/// Packs a block less its mean. Features that mostly have one value are packed less that value: what is
+/// then 0 need not be multiplied. Where a share of p of the entries is 0, at least the share p of the squares
+/// is left when those of the mean are taken out, so that no more than a bit and a half is lost.
+fn pack_block<T: Scalar>(
+    prepared: &Prepared<T>,
+    block: &Block<T>,
+    order: &Order<T>,
+    shift: &mut Shift<T>,
+    packed: &mut [T],
+) -> Result<Packed> {
+    let mut beside = Vec::new();
+    let columns = by_strips(block, |first, strip| {
+        let columns = block_mean(strip);
+        set_shift(shift, &columns);
+        let common = &order.common()[first..first + strip.n_features];
+        for (f, value) in common_in(strip, common) {
+            beside.resize(block.n_features, 0.0);
+            let from_value = (columns.mean[f] - value.to_f64()) + columns.low[f];
+            beside[first + f] = columns.weight.sqrt() * from_value;
+            (shift.high[f], shift.low[f]) = (value, T::default());
+        }
+        for run in order.runs_in(first..first + strip.n_features) {
+            let (panel, at) = (run.place / T::PANEL, run.place % T::PANEL);
+            let out = &mut packed[panel * T::PANEL * strip.rows + at..];
+            let features = (run.feature - first, run.length);
+            pack(strip, features, shift, out, T::PANEL, run.length);
+        }
+        columns
+    });
+    // Past the last feature.
+    let d = block.n_features;
+    let (last, end) = (d / T::PANEL * T::PANEL, d % T::PANEL);
+    if end > 0 {
+        let lines = packed[last * block.rows..].chunks_exact_mut(T::PANEL);
+        lines.take(block.rows).for_each(|line| line[end..].fill(T::default()));
+    }
+    check_finite(prepared, block, &columns)?;
+    let mut steps = Steps::new(block.rows, T::PANEL);
+    for place in (0..d.next_multiple_of(T::PANEL)).step_by(Steps::GROUP) {
+        let end = (place + Steps::GROUP).min(d);
+        if end <= order.first_common() {
+            // None past the last feature.
+            let features = order.features().get(place..end).unwrap_or_default();
+            steps.push(features.iter().any(|&f| columns.varies[f]));
+        } else {
+            let panel = &packed[place / T::PANEL * T::PANEL * block.rows..];
+            steps.push_columns(panel, place % T::PANEL);
+        }
+    }
+    let beside = beside.iter().any(|b| *b != 0.0).then_some(beside);
+    Ok(Packed { columns, steps, beside })
+}
+
+/// Features of a block that have their common value in three rows of eight at least, and that value.
+fn common_in<T: Scalar>(block: &Block<T>, common: &[Option<T>]) -> Vec<(usize, T)> {
+    if block.counts.is_some() || common.iter().all(Option::is_none) {
+        return Vec::new();
+    }
+    let d = common.len();
+    let values: Vec<T> = common.iter().map(|value| value.unwrap_or_default()).collect();
+    let (values, mut equal) = (&values[..d], vec![0i32; d]);
+    vectorized(
+        #[inline(always)]
+        || {
+            for i in 0..block.rows {
+                let (row, equal) = (&block.row(i)[..d], &mut equal[..d]);
+                for f in 0..d {
+                    equal[f] += i32::from(row[f] == values[f]);
+                }
+            }
+        },
+    );
+    let enough = |f: &usize| common[*f].is_some() && 8 * equal[*f] as usize >= 3 * block.rows;
+    (0..d).filter(enough).map(|f| (f, values[f])).collect()
 }
 
 /// The mean of a block in the element type: a float32 entry less a nearby float32 number is exact.
@@ -413,25 +482,43 @@ fn pack<T: Scalar>(
     }
 }
 
-/// Rows that carry the scatter of means, packed like data.
+/// Rows that stand for means of blocks.
+#[derive(Default)]
+struct Means {
+    /// Their squares are the scatter between a block and those before it.
+    between: Vec<Vec<f64>>,
+    /// Their squares are too much in blocks that were not packed less their mean.
+    beside: Vec<Vec<f64>>,
+}
+
+/// The same, packed like data.
 struct Extra {
-    packed: Aligned<f64>,
+    left: Aligned<f64>,
+    right: Aligned<f64>,
     rows: usize,
 }
 
 impl Extra {
     const PANEL: usize = <f64 as Tile>::PANEL;
 
-    fn new(rows: &[Vec<f64>], order: &Order) -> Extra {
-        let d = order.features().len();
-        let mut packed = Aligned::zeros(packed_len::<f64>(d, rows.len()));
-        for (i, row) in rows.iter().enumerate() {
-            for (place, &f) in order.features().iter().enumerate() {
-                let panel = place / Self::PANEL * rows.len() * Self::PANEL;
-                packed[panel + i * Self::PANEL + place % Self::PANEL] = row[f];
+    /// With the features in the given order.
+    fn new(Means { between, beside }: &Means, features: &[usize]) -> Extra {
+        let rows = between.len() + beside.len();
+        let room = || Aligned::zeros(packed_len::<f64>(features.len(), rows));
+        let (mut left, mut right) = (room(), room());
+        let signed = between.iter().map(|row| (1.0, row)).chain(beside.iter().map(|r| (-1.0, r)));
+        for (i, (sign, row)) in signed.enumerate() {
+            for (place, &f) in features.iter().enumerate() {
+                let panel = place / Self::PANEL * rows * Self::PANEL;
+                let at = panel + i * Self::PANEL + place % Self::PANEL;
+                (left[at], right[at]) = (sign * row[f], row[f]);
             }
         }
-        Extra { packed, rows: rows.len() }
+        Extra { left, right, rows }
+    }
+
+    fn add_to(&self, square: &mut Square) {
+        square.add_product(&self.left, &self.right, self.rows, &[], None);
     }
 }
 
@@ -544,6 +631,55 @@ mod tests {
         check("f64", &x, None, 1e-13);
         check("f64, weights", &x, Some(&weights), 1e-13);
         check("f32", &x.mapv(|v| v as f32), None, 2e-6);
+    }
+
+    /// Features that mostly have one value: zero, far from zero, and each in some blocks only, in the first
+    /// rows or in the last.
+    #[test]
+    fn common_values_among_many() {
+        let (n, d) = (1_500, 400);
+        let noise = random::normal_matrix(&mut random::stream(8, 0), n, d);
+        let pick = random::normal_matrix(&mut random::stream(9, 0), n, d);
+        let x = Array2::from_shape_fn((n, d), |(i, f)| {
+            let mostly = |share: f64, value: f64, other: f64| {
+                if pick[[i, f - f % 3]] < share { value } else { other }
+            };
+            match f / 8 % 8 {
+                0 => noise[[i, f]],
+                1 => mostly(0.8, 0.0, noise[[i, f]] + 3.0),
+                2 => mostly(0.5, 0.0, 200.0 + 50.0 * noise[[i, f]].round()),
+                // What varies is far smaller than the value.
+                3 => mostly(0.3, 1e3, 1e3 + noise[[i, f]]),
+                // Far from what the first rows say, and nearly constant there.
+                4 if i < 700 => mostly(0.9, 0.0, noise[[i, f]]),
+                4 => 1e3 + noise[[i, f]],
+                5 if i < 700 => noise[[i, f]],
+                5 => mostly(1.2, 0.0, noise[[i, f]]),
+                6 if i == 901 => 1.0,
+                6 => -4.25,
+                _ => mostly(2.5, 0.0, 1e3),
+            }
+        });
+        let weights: Vec<f64> = (0..n).map(|i| (i % 3) as f64).collect();
+        check("f64", &x, None, 1e-13);
+        check("f64, weights", &x, Some(&weights), 1e-13);
+        check("f32", &x.mapv(|v| v as f32), None, 2e-6);
+    }
+
+    /// A value that was common once is not taken for the mean of rows that lie far away: squares about it
+    /// would lose digits, in long data all of them.
+    #[test]
+    fn a_block_is_asked_whether_a_value_is_common_in_it() {
+        let x = Array2::from_shape_fn((16, 3), |(i, f)| if i < [6, 5, 16][f] { 4.0 } else { 1e9 });
+        let data = Dataset::from(&x);
+        let prepared = Prepared::new(&data).unwrap();
+        let look = |slab: Slab<f64>| {
+            let common =
+                common_in(&slab.block(0, 16, &mut Vec::new()), &[Some(4.0), Some(4.0), None]);
+            assert_eq!(common, [(0, 4.0)]);
+            Ok(())
+        };
+        prepared.for_each_slab(128, look).unwrap();
     }
 
     /// Rows that are one of two points, the first block of every unit at one of them, have rank 1.

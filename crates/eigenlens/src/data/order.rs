@@ -1,21 +1,24 @@
-//! The order features are packed in for a large scatter matrix: constant ones stand together, in panels
-//! that add nothing to it.
+//! The order features are packed in for a large scatter matrix: those that mostly have one value (zero,
+//! in images and counts) stand together, as what lies at it adds nothing.
 
-use super::prepared::{Slab, unit_rows};
+use super::prepared::{BLOCK, Slab, unit_rows};
 use crate::linalg::gemm::slice_mut;
 use crate::scalar::Scalar;
 use ndarray::Array2;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// A place in the packed rows for every feature. It is chosen by the first rows alone: a feature that
-/// varies later stands in a panel with others like it, and costs as much as any other.
-pub(super) struct Order {
+/// A place in the packed rows for every feature. It is chosen by the first rows alone: what is otherwise
+/// later costs time, and nothing else.
+pub(super) struct Order<T> {
     /// The feature at each place.
     features: Vec<usize>,
+    /// The value that a feature has most of the time, if there is one.
+    common: Vec<Option<T>>,
+    /// The place of the first feature with a common value.
+    first_common: usize,
     /// Neighbours that stay neighbours, by feature; each within one panel.
     runs: Vec<Run>,
-    panel: usize,
 }
 
 /// Some features in a row.
@@ -26,29 +29,58 @@ pub(super) struct Run {
     pub length: usize,
 }
 
-impl Order {
-    /// Those that vary in the first unit of a slab come first, where that saves a panel.
-    pub fn of<T: Scalar>(slab: &Slab<T>) -> Order {
+/// What the first rows say of a feature.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind<T> {
+    Spread,
+    /// At least half of them have one value.
+    Mostly(T),
+    Constant(T),
+}
+
+impl<T: Scalar> Order<T> {
+    /// By the first unit of a slab: spread features, then those with a common value, constant ones last.
+    pub fn of(slab: &Slab<T>) -> Order<T> {
         let d = slab.n_features;
         let mut scratch = Vec::new();
-        let mut varies = vec![false; d];
         let some = slab.block(0, unit_rows(d).min(slab.rows), &mut scratch);
-        for i in 1..some.rows {
-            let rows = some.row(0).iter().zip(some.row(i));
-            varies.iter_mut().zip(rows).for_each(|(varies, (a, b))| *varies |= a != b);
+        // The only value that more than half of the first rows may have (Boyer & Moore).
+        let mut values = some.row(0).to_vec();
+        let mut lead = vec![0i32; d];
+        for i in 0..some.rows.min(BLOCK) {
+            for ((value, lead), x) in values.iter_mut().zip(&mut lead).zip(some.row(i)) {
+                if *lead == 0 {
+                    *value = *x;
+                }
+                *lead += if x == value { 1 } else { -1 };
+            }
         }
-        Order::new(&varies, T::PANEL)
+        let mut equal = vec![0usize; d];
+        for i in 0..some.rows {
+            let rows = values.iter().zip(some.row(i));
+            equal.iter_mut().zip(rows).for_each(|(equal, (v, x))| *equal += usize::from(v == x));
+        }
+        let kind = |(&value, &equal): (&T, &usize)| match equal {
+            _ if equal == some.rows => Kind::Constant(value),
+            _ if 2 * equal >= some.rows => Kind::Mostly(value),
+            _ => Kind::Spread,
+        };
+        let kinds: Vec<Kind<T>> = values.iter().zip(&equal).map(kind).collect();
+        Order::new(&kinds, T::PANEL)
     }
 
-    fn new(varies: &[bool], panel: usize) -> Order {
-        let d = varies.len();
-        let varying = varies.iter().filter(|varies| **varies).count();
-        let features: Vec<usize> = if varying.div_ceil(panel) < d.div_ceil(panel) {
-            let those = |wanted: bool| (0..d).filter(move |&f| varies[f] == wanted);
-            those(true).chain(those(false)).collect()
-        } else {
-            (0..d).collect()
-        };
+    fn new(kinds: &[Kind<T>], panel: usize) -> Order<T> {
+        let d = kinds.len();
+        let those = |wanted: fn(&Kind<T>) -> bool| (0..d).filter(move |&f| wanted(&kinds[f]));
+        let spread = || those(|kind| matches!(kind, Kind::Spread));
+        let features: Vec<usize> = spread()
+            .chain(those(|kind| matches!(kind, Kind::Mostly(_))))
+            .chain(those(|kind| matches!(kind, Kind::Constant(_))))
+            .collect();
+        let common = kinds.iter().map(|kind| match kind {
+            Kind::Spread => None,
+            Kind::Mostly(value) | Kind::Constant(value) => Some(*value),
+        });
         let mut place_of = vec![0; d];
         features.iter().enumerate().for_each(|(place, &feature)| place_of[feature] = place);
         let mut runs: Vec<Run> = Vec::new();
@@ -60,7 +92,7 @@ impl Order {
                 _ => runs.push(Run { feature, place, length: 1 }),
             }
         }
-        Order { features, runs, panel }
+        Order { common: common.collect(), first_common: spread().count(), features, runs }
     }
 
     /// The runs that have features of `range`, cut to it.
@@ -83,10 +115,14 @@ impl Order {
         &self.features
     }
 
-    /// Whether any feature of each panel is marked.
-    pub fn panels_with(&self, marked: &[bool]) -> Vec<bool> {
-        let panels = self.features.chunks(self.panel);
-        panels.map(|features| features.iter().any(|&f| marked[f])).collect()
+    /// The value that each feature has most of the time, if there is one.
+    pub fn common(&self) -> &[Option<T>] {
+        &self.common
+    }
+
+    /// The place of the first feature with a common value.
+    pub fn first_common(&self) -> usize {
+        self.first_common
     }
 
     /// Rows and columns of a matrix (d × d) back to the order of the features, in its own room.
@@ -120,15 +156,22 @@ impl Order {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::{Dataset, Prepared};
 
-    fn varying(d: usize, constant: &[usize]) -> Vec<bool> {
-        (0..d).map(|f| !constant.contains(&f)).collect()
+    /// Those listed are constant or mostly 7, by turns.
+    fn kinds(d: usize, common: &[usize]) -> Vec<Kind<f64>> {
+        let kind = |f: usize| match common.iter().position(|&c| c == f) {
+            Some(at) if at % 2 == 0 => Kind::Constant(7.0),
+            Some(_) => Kind::Mostly(7.0),
+            None => Kind::Spread,
+        };
+        (0..d).map(kind).collect()
     }
 
     #[test]
     fn every_feature_has_a_place_and_runs_lead_there() {
-        for constant in [&[][..], &[0, 1, 2, 9, 17], &[3], &[5, 6, 7, 8, 20, 21, 22]] {
-            let order = Order::new(&varying(23, constant), 4);
+        for common in [&[][..], &[0, 1, 2, 9, 17], &[3], &[5, 6, 7, 8, 20, 21, 22]] {
+            let order = Order::new(&kinds(23, common), 4);
             let mut place_of = [usize::MAX; 23];
             for range in [0..10, 10..23] {
                 for run in order.runs_in(range.clone()) {
@@ -142,22 +185,42 @@ mod tests {
             }
             for (f, &place) in place_of.iter().enumerate() {
                 assert_eq!(order.features()[place], f);
+                let is_common = common.contains(&f);
+                assert_eq!(order.common()[f], is_common.then_some(7.0));
+                assert_eq!(place >= order.first_common(), is_common);
             }
         }
     }
 
     #[test]
-    fn constant_features_stand_last_where_that_saves_a_panel() {
-        let order = Order::new(&varying(10, &[0, 4, 5]), 4);
-        assert_eq!(order.features(), [1, 2, 3, 6, 7, 8, 9, 0, 4, 5]);
-        assert_eq!(order.panels_with(&varying(10, &[0, 4, 5])), [true, true, false]);
-        let order = Order::new(&varying(10, &[4]), 4);
-        assert_eq!(order.features(), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    fn constant_features_stand_last() {
+        let order = Order::new(&kinds(10, &[0, 1, 4, 5]), 4);
+        assert_eq!(order.features(), [2, 3, 6, 7, 8, 9, 1, 5, 0, 4]);
+    }
+
+    #[test]
+    fn the_first_rows_say_what_is_common() {
+        let x = Array2::from_shape_fn((300, 4), |(i, f)| match f {
+            0 => i as f64,
+            1 if i % 5 < 3 => -2.0,
+            2 => 0.5,
+            // Of no value as many as half.
+            3 if i % 5 < 2 => -2.0,
+            _ => (i % 7) as f64,
+        });
+        let data = Dataset::from(&x);
+        let mut found = Vec::new();
+        let look = |slab: Slab<f64>| {
+            found.push(Order::of(&slab).common);
+            Ok(())
+        };
+        Prepared::new(&data).unwrap().for_each_slab(300, look).unwrap();
+        assert_eq!(found, [vec![None, Some(-2.0), Some(0.5), None]]);
     }
 
     #[test]
     fn a_matrix_is_put_back() {
-        let order = Order::new(&varying(10, &[0, 4, 5, 8]), 4);
+        let order = Order::new(&kinds(10, &[0, 4, 5, 8]), 4);
         let at = |f: usize, g: usize| (10 * f + g) as f64;
         let features = order.features().to_vec();
         let mut matrix = Array2::from_shape_fn((10, 10), |(i, j)| at(features[i], features[j]));

@@ -1,7 +1,7 @@
 //! `PᵀP` of packed blocks of rows: the lower triangle only, at the speed of the micro-kernel.
 
 use super::gemm::slice_mut;
-use super::simd::{Ahead, How, Left};
+use super::simd::{Ahead, How, Left, Steps};
 use crate::scalar::Scalar;
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -84,22 +84,38 @@ impl Squares {
 
 impl Square {
     /// Adds its part of `PᵀP`, for `depth` packed rows, and fetches its part of the `next` ones: they
-    /// come from afar. Panels that are not among the `present` ones hold zeros, and are passed over.
+    /// come from afar. Steps that are not among `steps` are zeros, and passed over.
     pub fn add<T: Scalar>(
         &mut self,
         packed: &[T],
         depth: usize,
         next: &[T],
-        present: Option<&[bool]>,
+        steps: Option<&Steps>,
     ) {
-        let counts = |first: usize| present.is_none_or(|present| present[first / T::PANEL]);
-        let any = |first: usize, width: usize| (first..first + width).step_by(T::PANEL).any(counts);
-        if depth == 0 || !any(self.first_row, self.rows) || !any(self.first_column, self.columns) {
+        self.add_product(packed, packed, depth, next, steps);
+    }
+
+    /// The same of `QᵀP`, which is symmetric.
+    pub fn add_product<T: Scalar>(
+        &mut self,
+        left: &[T],
+        right: &[T],
+        depth: usize,
+        next: &[T],
+        steps: Option<&Steps>,
+    ) {
+        let group = |first: usize| first / Steps::GROUP;
+        let counts = |first: usize, width: usize| {
+            steps.is_none_or(|steps| steps.any(group(first)..group(first + width - 1) + 1))
+        };
+        if depth == 0
+            || !counts(self.first_row, self.rows)
+            || !counts(self.first_column, self.columns)
+        {
             return;
         }
         self.sums.resize(self.rows * self.columns, 0.0);
         let length = depth * T::PANEL;
-        let panel = |first: usize| &packed[first / T::PANEL * length..][..length];
         let upcoming = |first: usize, width: usize| {
             let (from, to) = (first * depth, (first + width).next_multiple_of(T::PANEL) * depth);
             let part = next.get(from..to.min(next.len())).unwrap_or_default();
@@ -110,21 +126,24 @@ impl Square {
             [upcoming(self.first_row, self.rows), upcoming(self.first_column, self.columns)];
         // One panel of columns stays in the first-level cache while the rows go by.
         for column in (0..self.columns).step_by(T::PANEL) {
-            let right = panel(self.first_column + column);
+            let first_column = self.first_column + column;
             let columns = T::PANEL.min(self.columns - column);
+            if !counts(first_column, columns) {
+                continue;
+            }
+            let right = &right[first_column / T::PANEL * length..][..length];
             let ahead = Some(&ahead[usize::from(2 * column >= self.columns)]);
             for row in (0..self.rows).step_by(T::PANEL) {
-                let diagonal = self.first_row + row == self.first_column + column;
-                if self.first_row + row < self.first_column + column
-                    || !counts(self.first_row + row)
-                    || !counts(self.first_column + column)
-                {
+                let first_row = self.first_row + row;
+                if first_row < first_column {
                     continue;
                 }
                 let rows = T::PANEL.min(self.rows - row);
-                let left = Left::new(panel(self.first_row + row), rows, depth, 1, T::PANEL);
-                let below_diagonal = diagonal.then_some(0);
-                let how = How { fresh: false, padded: true, below_diagonal, ahead };
+                let left = &left[first_row / T::PANEL * length..][..length];
+                let left = Left::new(left, rows, depth, 1, T::PANEL);
+                let below_diagonal = (first_row == first_column).then_some(0);
+                let steps = steps.map(|steps| (steps, group(first_row)));
+                let how = How { fresh: false, padded: true, below_diagonal, ahead, steps };
                 let sums = &mut self.sums[row * self.columns + column..];
                 T::product(left, right, T::PANEL, columns, sums, self.columns, how);
             }
@@ -176,7 +195,7 @@ pub(crate) fn add_lower<T: Scalar>(
     ahead: Option<&Ahead>,
 ) {
     let left = Left::new(rows, d, depth, 1, width);
-    let how = How { fresh, padded: true, below_diagonal: Some(0), ahead };
+    let how = How { fresh, padded: true, below_diagonal: Some(0), ahead, steps: None };
     T::product(left, rows, width, d, c, d, how);
 }
 

@@ -6,12 +6,14 @@
 
 mod exp;
 mod rows;
+mod steps;
 mod symmetric;
 mod thin;
 mod turn;
 
 pub use exp::{cos, exp, exp_f32};
 pub use rows::{Lines, Row, add_deviations, center, scale, standardize};
+pub use steps::Steps;
 pub use symmetric::{GROUP, WIDTH, symmetric_tile};
 pub use thin::{Next, Room, THIN, Thin};
 pub use turn::{Lane, from_lanes, into_lanes, turn};
@@ -205,6 +207,9 @@ pub struct How<'a> {
     pub below_diagonal: Option<isize>,
     /// What to fetch on the way.
     pub ahead: Option<&'a Ahead>,
+    /// The steps that are not zeros in rows of A, and which eight of them are the first; for packed panels.
+    /// To pass over the others touches no bit of what is added.
+    pub steps: Option<(&'a Steps, usize)>,
 }
 
 macro_rules! tile {
@@ -328,7 +333,16 @@ unsafe fn drive<
                 let up_to = (row + rows).saturating_add_signed(offset).saturating_sub(column);
                 up_to.next_multiple_of(V::Half::LANES).min(valid)
             });
-            if needed > 0 {
+            // Lists are made for the largest tile.
+            let listed = match how.steps {
+                Some((steps, first)) if MR == Steps::GROUP && !how.fresh => {
+                    let strides = [a.depth_stride, stride];
+                    Some(steps.of(first + row / MR, depth, strides)).filter(|l| l.len() < depth)
+                }
+                _ => None,
+            };
+            let depth = listed.map_or(depth, <[u16]>::len);
+            if needed > 0 && (depth > 0 || how.fresh) {
                 // SAFETY: rows `row..row+rows` and the tile's columns lie inside the operands.
                 unsafe {
                     let start = a.data.as_ptr().add(row * a.row_stride);
@@ -344,6 +358,7 @@ unsafe fn drive<
                         c_stride,
                         valid: needed,
                         fresh: how.fresh,
+                        listed: listed.map(<[u16]>::as_ptr),
                         ahead: Fetch::share(how.ahead, depth, start.cast()),
                     };
                     macro_rules! tile {
@@ -385,6 +400,8 @@ struct Job<T> {
     /// Columns that count.
     valid: usize,
     fresh: bool,
+    /// Where each step is, in elements of both operands, if not one after the other.
+    listed: Option<*const u16>,
     ahead: Fetch,
 }
 
@@ -398,10 +415,13 @@ impl Lie {
     /// Steps of the sums are neighbours.
     const STEPS: u8 = 1;
     const ANYHOW: u8 = 2;
+    /// Rows are neighbours, and steps where a list says.
+    const LISTED: u8 = 3;
 
     #[inline(always)]
     fn of<T>(job: &Job<T>) -> u8 {
         match (job.row_stride, job.depth_stride) {
+            (1, _) if job.listed.is_some() => Lie::LISTED,
             (1, _) => Lie::ROWS,
             (_, 1) => Lie::STEPS,
             _ => Lie::ANYHOW,
@@ -427,6 +447,7 @@ unsafe fn tile<
         // Unrolled as far as registers reach for the addresses of rows.
         let sums: Sums<V, V::Half, MR, NV, NH> = match LIE {
             Lie::ROWS => sums::<T, V, MR, NV, NH, 4>(job, 1, job.depth_stride),
+            Lie::LISTED => listed_sums::<T, V, MR, NV, NH>(job),
             Lie::STEPS if NV + NH < 3 => sums::<T, V, MR, NV, NH, 2>(job, job.row_stride, 1),
             Lie::STEPS => sums::<T, V, MR, NV, NH, 1>(job, job.row_stride, 1),
             _ => sums::<T, V, MR, NV, NH, 1>(job, job.row_stride, job.depth_stride),
@@ -510,6 +531,26 @@ unsafe fn sums<
             ahead.step();
             a = a.wrapping_add(depth_stride);
             b = b.wrapping_add(b_stride);
+        }
+        sums
+    }
+}
+
+/// The same over the steps of a list.
+///
+/// SAFETY: there are MR neighbouring rows of A and NV vectors and NH halves of B at each of them.
+#[inline(always)]
+unsafe fn listed_sums<T, V: Vector<T>, const MR: usize, const NV: usize, const NH: usize>(
+    job: &Job<T>,
+) -> Sums<V, V::Half, MR, NV, NH> {
+    let &Job { a, b, depth, listed, mut ahead, .. } = job;
+    // SAFETY: vouched for by the caller.
+    unsafe {
+        let mut sums = Sums { whole: [[V::zero(); NV]; MR], half: [[V::Half::zero(); NH]; MR] };
+        let list = listed.map_or(&[][..], |list| std::slice::from_raw_parts(list, depth));
+        for &offset in list {
+            step(&mut sums, a.add(usize::from(offset)), 1, b.add(usize::from(offset)));
+            ahead.step();
         }
         sums
     }
@@ -702,6 +743,7 @@ mod x86 {
                     unsafe {
                         match Lie::of(job) {
                             Lie::ROWS => alone::<MR, NV, NH, NR, { Lie::ROWS }>(job),
+                            Lie::LISTED => alone::<MR, NV, NH, NR, { Lie::LISTED }>(job),
                             Lie::STEPS => alone::<MR, NV, NH, NR, { Lie::STEPS }>(job),
                             _ => alone::<MR, NV, NH, NR, { Lie::ANYHOW }>(job),
                         }

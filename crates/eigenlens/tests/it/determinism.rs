@@ -133,6 +133,24 @@ fn line_52_threads_of_rules_and_diagnostics() {
     }
 }
 
+/// Features that are mostly zero are summed about it, and zeros passed over.
+#[test]
+fn lines_51_52_mostly_zeros() {
+    let (n, d, k) = SIZES[1];
+    let mut x = distinct(53, n, d);
+    for ((_, f), v) in x.indexed_iter_mut() {
+        if f % 24 > 8 && v.abs() < 0.5 {
+            *v = 0.0;
+        }
+    }
+    let zeros = x.iter().filter(|v| **v == 0.0).count();
+    assert!(zeros > x.len() / 4, "{zeros} zeros");
+    threads_agree(&x, k);
+    threads_agree(&to_f32(&x), k);
+    blocks_agree(&x, k);
+    blocks_agree(&to_f32(&x), k);
+}
+
 fn layouts_agree<T: Scalar>(x: &Array2<T>, k: usize) {
     let (n, d) = x.dim();
     let fill = T::from_f64(99.0);

@@ -54,7 +54,8 @@ macro_rules! check_products {
                         for (fresh, below) in [(true, None), (false, None), (false, Some(0))] {
                             let mut c = vec![3.0; rows * columns];
                             let left = Left::new(&a, rows, depth, rs, ds);
-                            let how = How { fresh, padded, below_diagonal: below, ahead: None };
+                            let below_diagonal = below;
+                            let how = How { fresh, padded, below_diagonal, ..How::default() };
                             // SAFETY: the kernel was detected, the operands are as large as said.
                             unsafe { kernel(left, &b, stride, columns, &mut c, columns, how) };
                             for i in 0..rows {
@@ -82,4 +83,51 @@ macro_rules! check_products {
 fn products_are_those_of_plain_loops() {
     check_products!(f64, kernels!(f64, product_f64_avx512, product_f64_avx2));
     check_products!(f32, kernels!(f32, product_f32_avx512, product_f32_avx2));
+}
+
+/// A panel with zeros in many places times another one, with their steps listed and without.
+macro_rules! check_steps {
+    ($t:ty) => {
+        for (depth, rows, columns) in [(1, 8, 24), (7, 24, 24), (128, 21, 24), (33, 24, 13)] {
+            let stride = <$t as Tile>::PANEL;
+            let number = |seed: usize, i: usize| whole(seed, i) as $t;
+            let b: Vec<$t> = (0..depth * stride).map(|i| number(3, i)).collect();
+            // The third eight have nothing at all, the second everything.
+            let zero = |p: usize, j: usize| match j / 8 {
+                0 => p % 3 != 0 || j % 2 == 0,
+                1 => false,
+                _ => true,
+            };
+            let entry =
+                |i: usize| if zero(i / stride, i % stride) { 0.0 } else { number(4, i) + 99.0 };
+            let a: Vec<$t> = (0..depth * stride).map(entry).collect();
+            let mut steps = Steps::new(depth, stride);
+            steps.push_columns(&a, 0);
+            steps.push(true);
+            steps.push_columns(&a, 16);
+            assert!(steps.any(0..1) && steps.any(1..3) && !steps.any(2..3));
+            let left = Left::new(&a, rows, depth, 1, stride);
+            let product = |steps: Option<(&Steps, usize)>| {
+                let mut c = vec![0.5; rows * columns];
+                let how = How { padded: true, steps, ..How::default() };
+                <$t>::product(left, &b, stride, columns, &mut c, columns, how);
+                c
+            };
+            let found = product(Some((&steps, 0)));
+            assert_eq!(found, product(None));
+            for (i, row) in found.chunks(columns).enumerate() {
+                for (j, v) in row.iter().enumerate() {
+                    let terms =
+                        (0..depth).map(|p| f64::from(a[p * stride + i] * b[p * stride + j]));
+                    assert_eq!(*v, 0.5 + terms.sum::<f64>());
+                }
+            }
+        }
+    };
+}
+
+#[test]
+fn steps_of_zeros_are_passed_over() {
+    check_steps!(f64);
+    check_steps!(f32);
 }
