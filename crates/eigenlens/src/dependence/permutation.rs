@@ -107,7 +107,7 @@ fn quadratic(matrix: ArrayView2<f64>, rows: &Array2<f64>, order: &[u32]) -> f64 
     let picked: Vec<usize> = order.iter().map(|&i| i as usize).collect();
     let permuted = rows.select(ndarray::Axis(0), &picked);
     let mut product = Array2::zeros(permuted.dim());
-    crate::linalg::gemm::product_rows(matrix, permuted.view(), &mut product);
+    crate::linalg::gemm::product_into(matrix, permuted.view(), &mut product, true);
     product.iter().zip(&permuted).map(|(a, b)| a * b).sum()
 }
 

@@ -14,18 +14,41 @@ const WAVE: usize = 16;
 ///
 /// Pieces of rows are summed in order.
 pub(crate) fn transposed_product(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Array2<f64> {
+    transposed(a, b, false)
+}
+
+/// The lower triangle of `AᵀA`; above it there may be anything.
+pub(crate) fn lower_gram(a: ArrayView2<f64>) -> Array2<f64> {
+    transposed(a, a, true)
+}
+
+fn transposed(a: ArrayView2<f64>, b: ArrayView2<f64>, lower: bool) -> Array2<f64> {
     let (d, m, n) = (a.nrows(), a.ncols(), b.ncols());
+    let mut total = Array2::zeros((m, n));
     if m == 0 || n == 0 || d == 0 {
-        return Array2::zeros((m, n));
+        return total;
     }
     let ((a, a_stride), (b, b_stride)) = (rows_of(&a), rows_of(&b));
+    let add = |start: usize, c: &mut [f64]| {
+        let depth = PIECE.min(d - start);
+        let b = &b[start * b_stride..];
+        let lines = shared_rows(depth * n);
+        c.par_chunks_mut(lines * n).enumerate().for_each(|(part, c)| {
+            let first = part * lines;
+            let left = Left::new(&a[start * a_stride + first..], c.len() / n, depth, 1, a_stride);
+            let below_diagonal = lower.then_some(first as isize);
+            f64::product(left, b, b_stride, n, c, n, How { below_diagonal, ..How::default() });
+        });
+    };
     let starts: Vec<usize> = (0..d).step_by(PIECE).collect();
-    let mut total = Array2::zeros((m, n));
+    if let [start] = starts[..] {
+        add(start, slice_mut(&mut total));
+        return total;
+    }
     for wave in starts.chunks(WAVE) {
         let part = |&start: &usize| {
-            let (a, b) = (&a[start * a_stride..], &b[start * b_stride..]);
             let mut sum = Array2::zeros((m, n));
-            add_piece_product(a, a_stride, b, b_stride, PIECE.min(d - start), &mut sum);
+            add(start, slice_mut(&mut sum));
             sum
         };
         let parts: Vec<_> = wave.par_iter().map(part).collect();
@@ -34,6 +57,12 @@ pub(crate) fn transposed_product(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Arra
         }
     }
     total
+}
+
+/// Rows of a product that one task computes, where each takes this many multiplications: enough to be
+/// worth a task, few enough that all threads have some. Any number gives the same bits.
+fn shared_rows(multiplications: usize) -> usize {
+    ((1 << 18) / multiplications.max(1) / 8 * 8).clamp(64, PIECE)
 }
 
 /// `C −= A B` for tall A (d × m) and C (d × n), and `Aᵀ C` of what is left: A is fetched once for both.
@@ -104,28 +133,10 @@ pub(crate) fn product_into(
     }
     let (a, a_stride) = rows_of(&a);
     let (b, b_stride) = rows_of(&b);
-    slice_mut(c).par_chunks_mut(PIECE * n).enumerate().for_each(|(piece, c)| {
-        let start = piece * PIECE;
-        let rows = PIECE.min(d - start);
-        let left = Left::new(&a[start * a_stride..], rows, m, a_stride, 1);
+    let lines = shared_rows(m * n);
+    slice_mut(c).par_chunks_mut(lines * n).enumerate().for_each(|(part, c)| {
+        let left = Left::new(&a[part * lines * a_stride..], c.len() / n, m, a_stride, 1);
         f64::product(left, b, b_stride, n, c, n, How { fresh, ..How::default() });
-    });
-}
-
-/// `C = A B` for square A (d × d) and thin B (d × n): smaller pieces of rows than
-/// [`product_into`], so that a matrix of a few hundred rows is shared too.
-pub(crate) fn product_rows(a: ArrayView2<f64>, b: ArrayView2<f64>, c: &mut Array2<f64>) {
-    const ROWS: usize = 64;
-    let (d, n) = (a.nrows(), b.ncols());
-    if n == 0 || d == 0 {
-        return;
-    }
-    let (a, a_stride) = rows_of(&a);
-    let (b, b_stride) = rows_of(&b);
-    slice_mut(c).par_chunks_mut(ROWS * n).enumerate().for_each(|(piece, c)| {
-        let rows = c.len() / n;
-        let left = Left::new(&a[piece * ROWS * a_stride..], rows, d, a_stride, 1);
-        f64::product(left, b, b_stride, n, c, n, How { fresh: true, ..How::default() });
     });
 }
 
@@ -156,4 +167,30 @@ pub(crate) fn rows_of<'a, T>(a: &ArrayView2<'a, T>) -> (&'a [T], usize) {
 /// The entries of an owned row-major matrix.
 pub(crate) fn slice_mut(a: &mut Array2<f64>) -> &mut [f64] {
     a.as_slice_mut().expect("an owned solver matrix is in standard layout")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn whole(rows: usize, columns: usize, seed: usize) -> Array2<f64> {
+        Array2::from_shape_fn((rows, columns), |(i, j)| {
+            ((i * 7919 + j * 104_729 + seed) % 17) as f64 - 8.0
+        })
+    }
+
+    /// Sizes beyond one piece of sums and one share of rows, against plain sums. Whole numbers: exact.
+    #[test]
+    fn products_are_those_of_plain_loops() {
+        for (d, m, n) in [(1, 1, 1), (70, 3, 5), (1030, 150, 70), (300, 260, 301)] {
+            let (a, b) = (whole(d, m, 1), whole(d, n, 2));
+            let plain = a.t().dot(&b);
+            assert_eq!(transposed_product(a.view(), b.view()), plain);
+            assert_eq!(product(a.t().as_standard_layout().view(), b.view()), plain);
+            let (found, gram) = (lower_gram(a.view()), a.t().dot(&a));
+            for ((i, j), v) in gram.indexed_iter().filter(|((i, j), _)| j <= i) {
+                assert_eq!(found[[i, j]], *v, "{i}, {j} of {m}");
+            }
+        }
+    }
 }

@@ -17,11 +17,11 @@ impl Operator for SymmetricMatrix<'_> {
         let forward = |a: &ArrayView2<f64>| a.strides()[1] == 1 && a.strides()[0] > 0;
         // Of a symmetric matrix the columns are the rows.
         if forward(&self.0) {
-            gemm::product_rows(self.0, v, out);
+            gemm::product_into(self.0, v, out, true);
         } else if forward(&self.0.t()) {
-            gemm::product_rows(self.0.t(), v, out);
+            gemm::product_into(self.0.t(), v, out, true);
         } else {
-            gemm::product_rows(self.0.as_standard_layout().view(), v, out);
+            gemm::product_into(self.0.as_standard_layout().view(), v, out, true);
         }
         Ok(())
     }

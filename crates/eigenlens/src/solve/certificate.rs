@@ -300,8 +300,9 @@ fn sums_of_columns(
 
 /// Largest entry of |UᵀU − I|, for columns U (d × m).
 pub(crate) fn orthogonality(vectors: ArrayView2<f64>) -> f64 {
-    let gram = gemm::transposed_product(vectors, vectors);
-    largest(gram.indexed_iter().map(|((i, j), v)| (v - f64::from(u8::from(i == j))).abs()))
+    let gram = gemm::lower_gram(vectors);
+    let lower = gram.indexed_iter().filter(|((i, j), _)| j <= i);
+    largest(lower.map(|((i, j), v)| (v - f64::from(u8::from(i == j))).abs()))
 }
 
 /// The largest of some numbers ≥ 0; a NaN counts as infinite and never passes unseen.

@@ -63,7 +63,7 @@ impl<'a> Gram<'a> {
         match self {
             Gram::Matrix(matrix) => {
                 let v = v.as_standard_layout();
-                gemm::product_rows(matrix.view(), v.view(), &mut out);
+                gemm::product_into(matrix.view(), v.view(), &mut out, true);
             }
             Gram::Operator(products) => products.apply(v, products.removed.len(), &mut out)?,
         }
