@@ -197,10 +197,10 @@ def table(results: list[Result]) -> str:
 def limits_table(bench: Bench, results: list[Result]) -> str:
     """How near to the machine's limits our times are, for dense data on routes with a known limit.
 
-    The work of the covariance and dual routes at the rate of NumPy's products: half of a Gram matrix in
-    the elements' type, in f64 the scores and the certificate (the way back from every score, or from
-    eight probes and there). Two reads of the data may go on meanwhile. Only zeros that are not
-    multiplied, as in images, can take less.
+    The work of the covariance and dual routes at the rate of NumPy's products: half of a Gram
+    matrix in the elements' type, in f64 the scores and the certificate (the way back from every
+    score, or there and back for eight probes). Two reads of the data may go on meanwhile. Only
+    zeros that are not multiplied, as in images, can take less.
     """
     rates = json.loads(call([sys.executable, Path(__file__).with_name("limits.py")]))
     cases = {case["name"]: case for case in bench.cases()}
