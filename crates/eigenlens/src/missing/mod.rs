@@ -57,7 +57,7 @@ pub(crate) struct Memory {
 }
 
 /// What an iteration with k latent dimensions takes. Of data in memory what passes want may take as much
-/// memory again, as far as a budget allows: enough for float64 rows of more than a few features.
+/// memory again, as far as a budget allows: enough for float64 rows of some tens of features.
 pub(crate) fn memory<T: Scalar>(
     data: &Dataset<T>,
     k: usize,

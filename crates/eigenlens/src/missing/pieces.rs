@@ -150,8 +150,11 @@ impl Piece {
         groups.observed.clear();
         groups.observed.extend((0..patterns.len()).map(|p| patterns.group(p).observed() as u32));
         let observed = |i: usize| groups.observed[usize::from(groups.of_row[i])] as usize;
-        // The micro-kernel does somewhat more additions in the same time, and needs nothing kept.
-        if 5 * (0..block.rows).map(observed).sum::<usize>() >= 3 * block.rows * block.n_features {
+        // The micro-kernel does more additions in the same time, twice as many where rows and groups are
+        // gathered one after the other.
+        let all_differ = groups.all_differ();
+        let most = if all_differ { 0.6 } else { 0.5 } * (block.rows * block.n_features) as f64;
+        if (0..block.rows).map(observed).sum::<usize>() as f64 >= most {
             *entries = None;
             return;
         }
@@ -172,7 +175,9 @@ impl Piece {
         squares.extend(rows.map(|row| row.iter().map(|v| v * v).sum::<f64>()));
         firsts.clear();
         firsts.extend((0..patterns.len()).map(|p| patterns.group(p).rows[0] as u8));
-        entries.turn(block.n_features);
+        if all_differ {
+            entries.turn(block.n_features);
+        }
     }
 
     /// Bytes of a copy.
