@@ -3,7 +3,7 @@
 use super::columns::{
     Columns, block_mean, block_mean_into, by_strips, check_finite, rescale, two_sum,
 };
-use super::order::Order;
+use super::order::{Order, common_in_groups};
 use super::prepared::{BLOCK, Block, Prepared, Shift, Slab, Workspace, slab_rows, unit_rows};
 use super::{Dataset, moments_bytes as bytes};
 use crate::error::{Error, Result};
@@ -11,7 +11,7 @@ use crate::linalg::aligned::Aligned;
 use crate::linalg::dense::power_of_two;
 use crate::linalg::pool;
 use crate::linalg::scatter::{
-    Square, Squares, add_lower, lower_steps, mirror, packed_len, row_width,
+    Square, Squares, add_lower, lower_steps, mirror, packed_len, row_width, subtract_lower,
 };
 use crate::linalg::simd::{Ahead, Steps, Tile, center, vectorized};
 use crate::linalg::spares::Lent;
@@ -223,8 +223,10 @@ fn one_pass<T: Scalar>(prepared: &Prepared<T>) -> Result<Moments> {
     let mut total = Columns::zero(d);
     let scatter = if d <= SMALL {
         let mut scatter = Array2::<f64>::zeros((d, d));
+        let mut common = None;
         prepared.for_each_slab(slab_rows(d, UNITS), |slab| {
-            scatter_by_units(prepared, &slab, &mut total, &mut scatter)
+            let common = common.get_or_insert_with(|| common_in_groups(&slab));
+            scatter_by_units(prepared, &slab, common, &mut total, &mut scatter)
         })?;
         mirror(&mut scatter);
         scatter
@@ -263,6 +265,7 @@ fn packed_units<T: Scalar>(d: usize) -> usize {
 fn scatter_by_units<T: Scalar>(
     prepared: &Prepared<T>,
     slab: &Slab<T>,
+    common: &[Option<T>],
     total: &mut Columns,
     scatter: &mut Array2<f64>,
 ) -> Result<()> {
@@ -274,13 +277,17 @@ fn scatter_by_units<T: Scalar>(
         .map_init(
             || prepared.work.lend(),
             |work, &start| {
-                let Workspace { scratch, packed, panel: means, columns, shift, .. } = &mut **work;
+                let Workspace { scratch, packed, panel: means, z: beside, columns, shift, .. } =
+                    &mut **work;
                 let end = (start + unit).min(slab.rows);
                 let mut c = prepared.room(d * d);
                 let mut unit = Columns::zero(d);
                 // The scatter between the means of blocks is that of rows, one for each.
                 let (blocks, row) = ((end - start).div_ceil(BLOCK), row_width::<f64>(d));
                 means.resize(blocks * row);
+                let any = common.iter().any(Option::is_some);
+                beside.resize(if any { blocks * row } else { 0 });
+                let mut besides = 0;
                 for (at, mean) in (start..end).step_by(BLOCK).zip(means.chunks_exact_mut(row)) {
                     let block = slab.block(at, (at + BLOCK).min(end), scratch);
                     block_mean_into(&block, columns);
@@ -288,14 +295,26 @@ fn scatter_by_units<T: Scalar>(
                     let (depth, width) = (block.rows, row_width::<T>(d));
                     packed.resize(depth * width);
                     set_shift(shift, columns);
+                    let differences = shift_to_common(&block, common, columns, shift);
                     pack(&block, (0, d), shift, packed, width, width);
-                    let steps = lower_steps::<T>(d, depth);
-                    let ahead = Ahead::new(slab.upcoming(at + depth, BLOCK, end), steps);
-                    add_lower(packed, width, depth, d, &mut c, at == start, Some(&ahead));
+                    let steps = (!differences.is_empty()).then(|| {
+                        let beside = &mut beside[besides * row..][..row];
+                        beside.fill(0.0);
+                        differences.iter().for_each(|&(f, by)| beside[f] = by);
+                        besides += 1;
+                        let mut steps = Steps::new(depth, width);
+                        (0..d).step_by(Steps::GROUP).for_each(|f| steps.push_columns(packed, f));
+                        steps
+                    });
+                    let ahead = slab.upcoming(at + depth, BLOCK, end);
+                    let ahead = Some(&Ahead::new(ahead, lower_steps::<T>(d, depth)));
+                    let fresh = at == start;
+                    add_lower(packed, width, depth, d, &mut c, fresh, ahead, steps.as_ref());
                     merging_row_into(&unit, columns, mean);
                     unit.merge(columns);
                 }
-                add_lower::<f64>(means, row, blocks, d, &mut c, false, None);
+                add_lower::<f64>(means, row, blocks, d, &mut c, false, None, None);
+                subtract_lower(beside, row, besides, d, &mut c);
                 Ok((unit, c))
             },
         )
@@ -371,9 +390,7 @@ struct Packed {
     beside: Option<Vec<f64>>,
 }
 
-/// Packs a block less its mean. Features that mostly have one value are packed less that value: what is
-/// then 0 need not be multiplied. Where a share of p of the entries is 0, at least the share p of the squares
-/// is left when those of the mean are taken out, so that no more than a bit and a half is lost.
+/// Packs a block less its mean, or where it is mostly one value less that value.
 fn pack_block<T: Scalar>(
     prepared: &Prepared<T>,
     block: &Block<T>,
@@ -386,11 +403,9 @@ fn pack_block<T: Scalar>(
         let columns = block_mean(strip);
         set_shift(shift, &columns);
         let common = &order.common()[first..first + strip.n_features];
-        for (f, value) in common_in(strip, common) {
+        for (f, by) in shift_to_common(strip, common, &columns, shift) {
             beside.resize(block.n_features, 0.0);
-            let from_value = (columns.mean[f] - value.to_f64()) + columns.low[f];
-            beside[first + f] = columns.weight.sqrt() * from_value;
-            (shift.high[f], shift.low[f]) = (value, T::default());
+            beside[first + f] = by;
         }
         for run in order.runs_in(first..first + strip.n_features) {
             let (panel, at) = (run.place / T::PANEL, run.place % T::PANEL);
@@ -424,14 +439,36 @@ fn pack_block<T: Scalar>(
     Ok(Packed { columns, steps, beside })
 }
 
+/// Features that mostly have one value in a block are to be packed less that value: what is then 0 need not
+/// be multiplied. The square of the row that is returned, by features, is then too much in the block's squares.
+/// Where a share of p of the entries is 0 at least the share p of the squares is left without it, so that no
+/// more than a bit and a half is lost.
+fn shift_to_common<T: Scalar>(
+    block: &Block<T>,
+    common: &[Option<T>],
+    columns: &Columns,
+    shift: &mut Shift<T>,
+) -> Vec<(usize, f64)> {
+    let mut differences = Vec::new();
+    for (f, value) in common_in(block, common) {
+        let from_value = (columns.mean[f] - value.to_f64()) + columns.low[f];
+        differences.push((f, columns.weight.sqrt() * from_value));
+        (shift.high[f], shift.low[f]) = (value, T::default());
+    }
+    differences
+}
+
 /// Features of a block that have their common value in three rows of eight at least, and that value.
+///
+/// float32 sums of numbers of one sign would all be rounded the same way, which a matrix of them adds up to
+/// far more than the rounding of an entry: there only whole numbers will do, whose sums are exact.
 fn common_in<T: Scalar>(block: &Block<T>, common: &[Option<T>]) -> Vec<(usize, T)> {
     if block.counts.is_some() || common.iter().all(Option::is_none) {
         return Vec::new();
     }
     let d = common.len();
     let values: Vec<T> = common.iter().map(|value| value.unwrap_or_default()).collect();
-    let (values, mut equal) = (&values[..d], vec![0i32; d]);
+    let (values, mut equal, mut squares) = (&values[..d], vec![0i32; d], vec![0.0; d]);
     vectorized(
         #[inline(always)]
         || {
@@ -441,10 +478,30 @@ fn common_in<T: Scalar>(block: &Block<T>, common: &[Option<T>]) -> Vec<(usize, T
                     equal[f] += i32::from(row[f] == values[f]);
                 }
             }
+            if T::EPSILON > f64::EPSILON {
+                for i in 0..block.rows {
+                    let (row, squares) = (&block.row(i)[..d], &mut squares[..d]);
+                    for f in 0..d {
+                        squares[f] += whole_square((row[f] - values[f]).to_f64());
+                    }
+                }
+            }
         },
     );
-    let enough = |f: &usize| common[*f].is_some() && 8 * equal[*f] as usize >= 3 * block.rows;
+    let enough = |f: &usize| {
+        // The sum of products of two features is no larger than their squares.
+        let exact = squares[*f] <= f64::from(1 << 24);
+        common[*f].is_some() && 8 * equal[*f] as usize >= 3 * block.rows && exact
+    };
     (0..d).filter(enough).map(|f| (f, values[f])).collect()
+}
+
+/// The square of a whole number, infinite for others.
+#[inline(always)]
+fn whole_square(x: f64) -> f64 {
+    // What is added to this has no room for a fraction.
+    const ROUND: f64 = 3.0 * (1u64 << 51) as f64;
+    if (x + ROUND) - ROUND == x { x * x } else { f64::INFINITY }
 }
 
 /// The mean of a block in the element type: a float32 entry less a nearby float32 number is exact.
@@ -636,8 +693,13 @@ mod tests {
     /// Features that mostly have one value: zero, far from zero, and each in some blocks only, in the first
     /// rows or in the last.
     #[test]
-    fn common_values_among_many() {
-        let (n, d) = (1_500, 400);
+    fn common_values() {
+        for (n, d) in [(1_500, 400), (2_300, 61)] {
+            check_common_values(n, d);
+        }
+    }
+
+    fn check_common_values(n: usize, d: usize) {
         let noise = random::normal_matrix(&mut random::stream(8, 0), n, d);
         let pick = random::normal_matrix(&mut random::stream(9, 0), n, d);
         let x = Array2::from_shape_fn((n, d), |(i, f)| {
@@ -666,6 +728,25 @@ mod tests {
         check("f32", &x.mapv(|v| v as f32), None, 2e-6);
     }
 
+    /// Along the mean, where what rounds the same way in every entry adds up.
+    #[test]
+    fn float32_sums_are_not_rounded_one_way() {
+        for (n, d, value) in [(2_560, 400, 0.7), (2_560, 400, 3.0), (4_100, 160, 0.7)] {
+            let pick = random::normal_matrix(&mut random::stream(10, 0), n, d);
+            // Eight neighbours are zero together.
+            let x = Array2::from_shape_fn((n, d), |(i, f)| {
+                if pick[[i, f - f % 8]] < 0.1 { 0.0 } else { value as f32 }
+            });
+            let along = |scatter: Array2<f64>| scatter.sum() / d as f64;
+            let scatter_of =
+                |x: &Dataset<f32>| one_pass(&Prepared::new(x).unwrap()).unwrap().scatter;
+            let wide = x.mapv(f64::from);
+            let exact = one_pass(&Prepared::new(&Dataset::from(&wide)).unwrap()).unwrap().scatter;
+            let (found, exact) = (along(scatter_of(&Dataset::from(&x))), along(exact));
+            assert!((found - exact).abs() < 1e-6 * exact, "{n} x {d}, {value}: {found} {exact}");
+        }
+    }
+
     /// A value that was common once is not taken for the mean of rows that lie far away: squares about it
     /// would lose digits, in long data all of them.
     #[test]
@@ -680,6 +761,9 @@ mod tests {
             Ok(())
         };
         prepared.for_each_slab(128, look).unwrap();
+        assert_eq!([0.0, -0.0, 1.0, -362.0].map(whole_square), [0.0, 0.0, 1.0, 131_044.0]);
+        let others = [0.5, -1e-9, 1_000_000.25, f64::NAN, f64::INFINITY];
+        assert!(others.into_iter().all(|x| whole_square(x) == f64::INFINITY));
     }
 
     /// Rows that are one of two points, the first block of every unit at one of them, have rank 1.

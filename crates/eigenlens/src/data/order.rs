@@ -3,6 +3,7 @@
 
 use super::prepared::{BLOCK, Slab, unit_rows};
 use crate::linalg::gemm::slice_mut;
+use crate::linalg::simd::Steps;
 use crate::scalar::Scalar;
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -38,35 +39,90 @@ enum Kind<T> {
     Constant(T),
 }
 
-impl<T: Scalar> Order<T> {
-    /// By the first unit of a slab: spread features, then those with a common value, constant ones last.
-    pub fn of(slab: &Slab<T>) -> Order<T> {
-        let d = slab.n_features;
-        let mut scratch = Vec::new();
-        let some = slab.block(0, unit_rows(d).min(slab.rows), &mut scratch);
-        // The only value that more than half of the first rows may have (Boyer & Moore).
-        let mut values = some.row(0).to_vec();
-        let mut lead = vec![0i32; d];
-        for i in 0..some.rows.min(BLOCK) {
-            for ((value, lead), x) in values.iter_mut().zip(&mut lead).zip(some.row(i)) {
-                if *lead == 0 {
-                    *value = *x;
-                }
-                *lead += if x == value { 1 } else { -1 };
+impl<T: Copy> Kind<T> {
+    fn common(&self) -> Option<T> {
+        match self {
+            Kind::Spread => None,
+            Kind::Mostly(value) | Kind::Constant(value) => Some(*value),
+        }
+    }
+}
+
+/// The share of multiplications that must be saved before features are treated apart.
+const LEAST_SAVED: f64 = 0.1;
+
+/// The common values of features by the first unit of a slab, where groups of neighbours have them together.
+pub(super) fn common_in_groups<T: Scalar>(slab: &Slab<T>) -> Vec<Option<T>> {
+    let kinds = kinds_of(slab);
+    let features: Vec<usize> = (0..kinds.len()).collect();
+    let mut common: Vec<Option<T>> = kinds.iter().map(Kind::common).collect();
+    let groups: Vec<&[usize]> = features.chunks(Steps::GROUP).collect();
+    let shares: Vec<f64> = groups.iter().map(|group| share_at(slab, group, &kinds)).collect();
+    if shares.iter().sum::<f64>() < LEAST_SAVED * groups.len() as f64 {
+        common.fill(None);
+    }
+    for (values, share) in common.chunks_mut(Steps::GROUP).zip(shares) {
+        if share == 0.0 {
+            values.fill(None);
+        }
+    }
+    common
+}
+
+/// The share of the first rows in which all features of a group are at their common values.
+fn share_at<T: Scalar>(slab: &Slab<T>, group: &[usize], kinds: &[Kind<T>]) -> f64 {
+    let mut scratch = Vec::new();
+    let some = slab.block(0, BLOCK.min(slab.rows), &mut scratch);
+    let at = |i: &usize| group.iter().all(|&f| kinds[f].common() == Some(some.row(*i)[f]));
+    (0..some.rows).filter(at).count() as f64 / some.rows as f64
+}
+
+/// By the first unit of a slab. Rows that weigh differently have no common values.
+fn kinds_of<T: Scalar>(slab: &Slab<T>) -> Vec<Kind<T>> {
+    let d = slab.n_features;
+    let mut scratch = Vec::new();
+    let some = slab.block(0, unit_rows(d).min(slab.rows), &mut scratch);
+    // The only value that more than half of the first rows may have (Boyer & Moore).
+    let mut values = some.row(0).to_vec();
+    let mut lead = vec![0i32; d];
+    for i in 0..some.rows.min(BLOCK) {
+        for ((value, lead), x) in values.iter_mut().zip(&mut lead).zip(some.row(i)) {
+            if *lead == 0 {
+                *value = *x;
             }
+            *lead += if x == value { 1 } else { -1 };
         }
-        let mut equal = vec![0usize; d];
-        for i in 0..some.rows {
-            let rows = values.iter().zip(some.row(i));
-            equal.iter_mut().zip(rows).for_each(|(equal, (v, x))| *equal += usize::from(v == x));
+    }
+    let mut equal = vec![0usize; d];
+    for i in 0..some.rows {
+        let rows = values.iter().zip(some.row(i));
+        equal.iter_mut().zip(rows).for_each(|(equal, (v, x))| *equal += usize::from(v == x));
+    }
+    let kind = |(&value, &equal): (&T, &usize)| match equal {
+        _ if equal == some.rows => Kind::Constant(value),
+        _ if 2 * equal >= some.rows && some.counts.is_none() && Steps::help() => {
+            Kind::Mostly(value)
         }
-        let kind = |(&value, &equal): (&T, &usize)| match equal {
-            _ if equal == some.rows => Kind::Constant(value),
-            _ if 2 * equal >= some.rows => Kind::Mostly(value),
-            _ => Kind::Spread,
-        };
-        let kinds: Vec<Kind<T>> = values.iter().zip(&equal).map(kind).collect();
-        Order::new(&kinds, T::PANEL)
+        _ => Kind::Spread,
+    };
+    values.iter().zip(&equal).map(kind).collect()
+}
+
+impl<T: Scalar> Order<T> {
+    /// By the first unit of a slab: spread features, then those with a common value where that saves
+    /// something, constant ones last.
+    pub fn of(slab: &Slab<T>) -> Order<T> {
+        let mut kinds = kinds_of(slab);
+        let order = Order::new(&kinds, T::PANEL);
+        let groups = order.features[order.first_common..].chunks(Steps::GROUP);
+        let saved: f64 = groups.map(|group| share_at(slab, group, &kinds)).sum();
+        if saved * (Steps::GROUP as f64) < LEAST_SAVED * kinds.len() as f64 {
+            for kind in kinds.iter_mut().filter(|kind| matches!(kind, Kind::Mostly(_))) {
+                *kind = Kind::Spread;
+            }
+            return Order::new(&kinds, T::PANEL);
+        }
+        order
     }
 
     fn new(kinds: &[Kind<T>], panel: usize) -> Order<T> {
@@ -77,10 +133,7 @@ impl<T: Scalar> Order<T> {
             .chain(those(|kind| matches!(kind, Kind::Mostly(_))))
             .chain(those(|kind| matches!(kind, Kind::Constant(_))))
             .collect();
-        let common = kinds.iter().map(|kind| match kind {
-            Kind::Spread => None,
-            Kind::Mostly(value) | Kind::Constant(value) => Some(*value),
-        });
+        let common = kinds.iter().map(Kind::common);
         let mut place_of = vec![0; d];
         features.iter().enumerate().for_each(|(place, &feature)| place_of[feature] = place);
         let mut runs: Vec<Run> = Vec::new();
@@ -215,7 +268,35 @@ mod tests {
             Ok(())
         };
         Prepared::new(&data).unwrap().for_each_slab(300, look).unwrap();
-        assert_eq!(found, [vec![None, Some(-2.0), Some(0.5), None]]);
+        assert_eq!(found, [vec![None, Some(-2.0).filter(|_| Steps::help()), Some(0.5), None]]);
+    }
+
+    /// Sixteen features, eight of them mostly 0: together in the same rows, or each in its own.
+    #[test]
+    fn values_count_as_common_where_that_saves_something() {
+        for (together, saves) in [(true, Steps::help()), (false, false)] {
+            let x = Array2::from_shape_fn((128, 16), |(i, f)| {
+                let at = if together { i } else { i / (f + 1) };
+                if f < 8 && (at * 7 + if together { 0 } else { f }) % 5 < 3 {
+                    0.0
+                } else {
+                    (i + f + 1) as f64
+                }
+            });
+            let data = Dataset::from(&x);
+            let mut found = Vec::new();
+            let look = |slab: Slab<f64>| {
+                found.push((Order::of(&slab).first_common < 16, common_in_groups(&slab)));
+                Ok(())
+            };
+            Prepared::new(&data).unwrap().for_each_slab(128, look).unwrap();
+            let (ordered, groups) = &found[0];
+            assert_eq!(*ordered, saves);
+            assert_eq!(
+                groups.iter().filter(|value| value.is_some()).count(),
+                8 * usize::from(saves)
+            );
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `PᵀP` of packed blocks of rows: the lower triangle only, at the speed of the micro-kernel.
 
 use super::gemm::slice_mut;
-use super::simd::{Ahead, How, Left, Steps};
+use super::simd::{Ahead, How, Left, Steps, Tile};
 use crate::scalar::Scalar;
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -135,10 +135,10 @@ impl Square {
             let ahead = Some(&ahead[usize::from(2 * column >= self.columns)]);
             for row in (0..self.rows).step_by(T::PANEL) {
                 let first_row = self.first_row + row;
-                if first_row < first_column {
+                let rows = T::PANEL.min(self.rows - row);
+                if first_row < first_column || !counts(first_row, rows) {
                     continue;
                 }
-                let rows = T::PANEL.min(self.rows - row);
                 let left = &left[first_row / T::PANEL * length..][..length];
                 let left = Left::new(left, rows, depth, 1, T::PANEL);
                 let below_diagonal = (first_row == first_column).then_some(0);
@@ -184,7 +184,8 @@ pub(crate) fn row_width<T: Scalar>(d: usize) -> usize {
 }
 
 /// Adds `PᵀP` to the lower triangle of `c` (d × d), or writes it to a `fresh` one, for rows of `width`
-/// padded entries.
+/// padded entries, of which only `steps` need be looked at.
+#[expect(clippy::too_many_arguments)]
 pub(crate) fn add_lower<T: Scalar>(
     rows: &[T],
     width: usize,
@@ -193,10 +194,20 @@ pub(crate) fn add_lower<T: Scalar>(
     c: &mut [f64],
     fresh: bool,
     ahead: Option<&Ahead>,
+    steps: Option<&Steps>,
 ) {
     let left = Left::new(rows, d, depth, 1, width);
-    let how = How { fresh, padded: true, below_diagonal: Some(0), ahead, steps: None };
+    let steps = steps.map(|steps| (steps, 0));
+    let how = How { fresh, padded: true, below_diagonal: Some(0), ahead, steps };
     T::product(left, rows, width, d, c, d, how);
+}
+
+/// Subtracts it.
+pub(crate) fn subtract_lower(rows: &[f64], width: usize, depth: usize, d: usize, c: &mut [f64]) {
+    let negative: Vec<f64> = rows[..depth * width].iter().map(|v| -v).collect();
+    let left = Left::new(&negative, d, depth, 1, width);
+    let how = How { padded: true, below_diagonal: Some(0), ..How::default() };
+    f64::product(left, rows, width, d, c, d, how);
 }
 
 /// How many steps [`add_lower`] takes, where registers are widest: tiles of eight rows by a panel.

@@ -14,6 +14,14 @@ impl Steps {
     /// Columns that have their rows in common: those of the largest register tile.
     pub const GROUP: usize = 8;
 
+    /// Whether products of this CPU pass over steps that are not listed.
+    pub fn help() -> bool {
+        #[cfg(target_arch = "x86_64")]
+        return super::x86::has_avx512();
+        #[cfg(not(target_arch = "x86_64"))]
+        false
+    }
+
     /// Of panels with `depth` rows of `stride` elements, none of them looked at yet.
     pub fn new(depth: usize, stride: usize) -> Steps {
         assert!(depth * stride <= usize::from(u16::MAX) && stride.is_multiple_of(Self::GROUP));
