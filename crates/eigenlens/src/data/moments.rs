@@ -463,12 +463,17 @@ fn shift_to_common<T: Scalar>(
 /// float32 sums of numbers of one sign would all be rounded the same way, which a matrix of them adds up to
 /// far more than the rounding of an entry: there only whole numbers will do, whose sums are exact.
 fn common_in<T: Scalar>(block: &Block<T>, common: &[Option<T>]) -> Vec<(usize, T)> {
+    /// What is added to this float32 number, and is no larger than a third of it, loses its fraction.
+    const ROUND: f64 = (3 << 22) as f64;
     if block.counts.is_some() || common.iter().all(Option::is_none) {
         return Vec::new();
     }
     let d = common.len();
     let values: Vec<T> = common.iter().map(|value| value.unwrap_or_default()).collect();
-    let (values, mut equal, mut squares) = (&values[..d], vec![0i32; d], vec![0.0; d]);
+    let (values, mut equal) = (&values[..d], vec![0i32; d]);
+    let mut squares = vec![T::default(); d];
+    let narrow = T::EPSILON > f64::EPSILON;
+    let (round, infinite) = (T::from_f64(ROUND), T::from_f64(f64::INFINITY));
     vectorized(
         #[inline(always)]
         || {
@@ -477,12 +482,12 @@ fn common_in<T: Scalar>(block: &Block<T>, common: &[Option<T>]) -> Vec<(usize, T
                 for f in 0..d {
                     equal[f] += i32::from(row[f] == values[f]);
                 }
-            }
-            if T::EPSILON > f64::EPSILON {
-                for i in 0..block.rows {
-                    let (row, squares) = (&block.row(i)[..d], &mut squares[..d]);
+                if narrow {
+                    let squares = &mut squares[..d];
                     for f in 0..d {
-                        squares[f] += whole_square((row[f] - values[f]).to_f64());
+                        let x = row[f] - values[f];
+                        let whole = (x + round) - round == x;
+                        squares[f] = squares[f] + if whole { x * x } else { infinite };
                     }
                 }
             }
@@ -490,18 +495,10 @@ fn common_in<T: Scalar>(block: &Block<T>, common: &[Option<T>]) -> Vec<(usize, T
     );
     let enough = |f: &usize| {
         // The sum of products of two features is no larger than their squares.
-        let exact = squares[*f] <= f64::from(1 << 24);
+        let exact = squares[*f].to_f64() < f64::from(1 << 24);
         common[*f].is_some() && 8 * equal[*f] as usize >= 3 * block.rows && exact
     };
     (0..d).filter(enough).map(|f| (f, values[f])).collect()
-}
-
-/// The square of a whole number, infinite for others.
-#[inline(always)]
-fn whole_square(x: f64) -> f64 {
-    // What is added to this has no room for a fraction.
-    const ROUND: f64 = 3.0 * (1u64 << 51) as f64;
-    if (x + ROUND) - ROUND == x { x * x } else { f64::INFINITY }
 }
 
 /// The mean of a block in the element type: a float32 entry less a nearby float32 number is exact.
@@ -761,9 +758,16 @@ mod tests {
             Ok(())
         };
         prepared.for_each_slab(128, look).unwrap();
-        assert_eq!([0.0, -0.0, 1.0, -362.0].map(whole_square), [0.0, 0.0, 1.0, 131_044.0]);
-        let others = [0.5, -1e-9, 1_000_000.25, f64::NAN, f64::INFINITY];
-        assert!(others.into_iter().all(|x| whole_square(x) == f64::INFINITY));
+        // Sums of squares: below 2²⁴, above it, and of numbers that are not whole.
+        let columns = [[4095.0, 90.0], [4096.0, 1.0], [0.5, 0.0], [1e-9, 0.0], [1e30, 0.0]];
+        let x = Array2::from_shape_fn((5, 5), |(i, f)| columns[f].get(i).copied().unwrap_or(0f32));
+        let data = Dataset::from(&x);
+        let look = |slab: Slab<f32>| {
+            let common = common_in(&slab.block(0, 5, &mut Vec::new()), &[Some(0.0); 5]);
+            assert_eq!(common, [(0, 0.0)]);
+            Ok(())
+        };
+        Prepared::new(&data).unwrap().for_each_slab(128, look).unwrap();
     }
 
     /// Rows that are one of two points, the first block of every unit at one of them, have rank 1.
