@@ -12,6 +12,7 @@ mod moments;
 mod moments_bytes;
 mod observed;
 mod order;
+mod packing;
 mod passes;
 mod prepared;
 mod resolved;

@@ -138,17 +138,18 @@ fn line_52_threads_of_rules_and_diagnostics() {
 fn lines_51_52_mostly_zeros() {
     let (n, d, k) = SIZES[1];
     let mut x = distinct(53, n, d);
-    for ((_, f), v) in x.indexed_iter_mut() {
-        if f % 24 > 8 && v.abs() < 0.5 {
+    // Eight neighbours at a time, in three of five rows: what may be passed over.
+    for ((i, f), v) in x.indexed_iter_mut() {
+        if (3 * i + f / 8) % 5 < 3 {
             *v = 0.0;
         }
     }
-    let zeros = x.iter().filter(|v| **v == 0.0).count();
-    assert!(zeros > x.len() / 4, "{zeros} zeros");
     threads_agree(&x, k);
-    threads_agree(&to_f32(&x), k);
     blocks_agree(&x, k);
-    blocks_agree(&to_f32(&x), k);
+    // float32 passes over zeros only among whole numbers.
+    let whole = to_f32(&x.mapv(|v| (30.0 * v).round()));
+    threads_agree(&whole, k);
+    blocks_agree(&whole, k);
 }
 
 fn layouts_agree<T: Scalar>(x: &Array2<T>, k: usize) {
