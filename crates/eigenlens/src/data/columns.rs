@@ -256,7 +256,9 @@ pub(crate) fn add_squares<T: Scalar>(block: &Block<T>, columns: &mut Columns, ne
 /// Weight and mean of a block; its squares are left 0.
 ///
 /// Deviations are summed from the block's own first sample: their rounding is then in proportion to
-/// the spread of the block, wherever it lies and whatever the other blocks hold.
+/// the spread of the block, wherever it lies and whatever the other blocks hold. A float32 number that
+/// is not constant has at least 2⁻²⁴ of its size as spread, far above what a sum in float64 rounds off:
+/// those are summed as they are.
 pub(crate) fn block_mean<T: Scalar>(block: &Block<T>) -> Columns {
     let mut columns = Columns::default();
     block_mean_into(block, &mut columns);
@@ -272,6 +274,7 @@ pub(crate) fn block_mean_into<T: Scalar>(block: &Block<T>, columns: &mut Columns
     columns.rows = counted().count();
     columns.weight = (0..block.rows).map(|i| block.count(i)).sum();
     let origin = &block.row(origin)[..d];
+    let shifted = T::SHIFTED || block.counts.is_some();
     let weight = columns.weight;
     let (sums, low) = (&mut columns.mean[..d], &mut columns.low[..d]);
     let varies = &mut columns.varies[..d];
@@ -289,12 +292,13 @@ pub(crate) fn block_mean_into<T: Scalar>(block: &Block<T>, columns: &mut Columns
             for i in (summed..block.rows).filter(|&i| block.count(i) > 0.0) {
                 let w = block.count(i);
                 for ((sum, &x), &o) in sums.iter_mut().zip(block.row(i)).zip(origin) {
-                    *sum += w * (x.to_f64() - o.to_f64());
+                    *sum += w * (x.to_f64() - if shifted { o.to_f64() } else { 0.0 });
                 }
             }
             for f in 0..d {
-                varies[f] = sums[f] != 0.0;
-                (sums[f], low[f]) = two_sum(origin[f].to_f64(), sums[f] / weight);
+                let from = if shifted { origin[f].to_f64() } else { 0.0 };
+                (sums[f], low[f]) = two_sum(from, sums[f] / weight);
+                varies[f] = sums[f] != origin[f].to_f64() || low[f] != 0.0;
             }
         },
     );

@@ -16,6 +16,7 @@ mod packing;
 mod passes;
 mod prepared;
 mod resolved;
+mod right;
 mod rows;
 mod sparse;
 mod standardization;
@@ -25,6 +26,7 @@ mod target;
 mod term_weights;
 mod thin;
 mod weights;
+mod whole;
 
 pub use csr::Csr;
 pub use holes::{Holes, Missing, Treatment};

@@ -4,6 +4,7 @@ use super::columns::{Columns, block_mean_into, check_finite, rescale, two_sum};
 use super::order::{Order, common_in_groups};
 use super::packing::{Packed, pack, pack_block, set_shift, shift_to_common};
 use super::prepared::{BLOCK, Prepared, Shift, Slab, Workspace, slab_rows, unit_rows};
+use super::whole::WholeSums;
 use super::{Dataset, moments_bytes as bytes};
 use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
@@ -79,10 +80,17 @@ impl Moments {
     }
 
     fn of_any<T: Scalar>(prepared: &mut Prepared<T>) -> Result<Moments> {
-        let moments = one_pass(prepared)?;
+        let floats = |prepared: &Prepared<T>| {
+            let moments = one_pass(prepared, false)?;
+            moments.ok_or_else(|| Error::Internal("no sums of floats".into()))
+        };
+        let moments = match one_pass(prepared, true)? {
+            Some(moments) => moments,
+            None => floats(prepared)?,
+        };
         if rescale(prepared, &moments.columns)? {
             drop(moments);
-            return one_pass(prepared);
+            return floats(prepared);
         }
         Ok(moments)
     }
@@ -217,39 +225,99 @@ impl Moments {
     }
 }
 
-fn one_pass<T: Scalar>(prepared: &Prepared<T>) -> Result<Moments> {
+/// None where data that began with whole numbers (and were to be summed as such, if `whole`) went on
+/// with others.
+fn one_pass<T: Scalar>(prepared: &Prepared<T>, whole: bool) -> Result<Option<Moments>> {
     let d = prepared.data.n_features();
-    let mut total = Columns::zero(d);
-    let scatter = if d <= SMALL {
-        let mut scatter = Array2::<f64>::zeros((d, d));
-        let mut common = None;
-        prepared.for_each_slab(slab_rows(d, UNITS), |slab| {
-            let common = common.get_or_insert_with(|| common_in_groups(&slab));
-            scatter_by_units(prepared, &slab, common, &mut total, &mut scatter)
-        })?;
-        mirror(&mut scatter);
-        scatter
-    } else {
-        let mut squares = Squares::zeros(d);
-        let mut packed = Aligned::default();
-        let mut means = Means::default();
-        let mut order = None;
-        prepared.for_each_slab(slab_rows(d, packed_units::<T>(d)), |slab| {
-            let order = order.get_or_insert_with(|| Order::of(&slab));
-            let (total, means) = (&mut total, &mut means);
-            scatter_by_squares(prepared, &slab, order, &mut packed, total, means, &mut squares)
-        })?;
-        let order = order.ok_or(Error::NoRows)?;
-        let last = Extra::new(&means, order.features());
-        squares.for_each(|square| last.add_to(square));
-        drop(packed);
-        let mut matrix = squares.into_matrix();
-        order.restore(&mut matrix);
-        matrix
-    };
-    let columns = Columns { squares: scatter.diag().to_vec(), ..total };
-    let exponents = prepared.exponents().map_or_else(|| vec![0; d], <[i32]>::to_vec);
-    Ok(Moments { columns, exponents, scatter })
+    let units = if d <= SMALL { UNITS } else { packed_units::<T>(d) };
+    let mut sums = None;
+    let read = prepared.for_each_slab(slab_rows(d, units), |slab| {
+        let sums = sums.get_or_insert_with(|| Sums::begin(prepared, &slab, whole));
+        sums.add(prepared, &slab)
+    });
+    if let Some(Sums::Whole(WholeSums { whole: false, .. })) = sums {
+        return Ok(None);
+    }
+    read?;
+    let mut moments = sums.map_or_else(|| Moments::empty(d), Sums::finish);
+    if let Some(exponents) = prepared.exponents() {
+        moments.exponents = exponents.to_vec();
+    }
+    Ok(Some(moments))
+}
+
+/// Sums over rows; the first rows say of which kind.
+enum Sums<T: Scalar> {
+    Whole(WholeSums),
+    /// Units of rows have a matrix each, which are added in order.
+    Units {
+        total: Columns,
+        scatter: Array2<f64>,
+        common: Vec<Option<T>>,
+    },
+    /// All rows go in order into squares of one matrix.
+    Squares(Box<InSquares<T>>),
+}
+
+struct InSquares<T: Scalar> {
+    total: Columns,
+    squares: Squares,
+    means: Means,
+    order: Order<T>,
+    packed: Aligned<T>,
+}
+
+impl<T: Scalar> Sums<T> {
+    fn begin(prepared: &Prepared<T>, slab: &Slab<T>, whole: bool) -> Sums<T> {
+        let d = slab.n_features;
+        let total = Columns::zero(d);
+        match WholeSums::begin(prepared, slab).filter(|_| whole) {
+            Some(sums) => Sums::Whole(sums),
+            None if d <= SMALL => {
+                let (scatter, common) = (Array2::zeros((d, d)), common_in_groups(slab));
+                Sums::Units { total, scatter, common }
+            }
+            None => {
+                let (squares, order) = (Squares::zeros(d), Order::of(slab));
+                let (means, packed) = (Means::default(), Aligned::default());
+                Sums::Squares(Box::new(InSquares { total, squares, means, order, packed }))
+            }
+        }
+    }
+
+    fn add(&mut self, prepared: &Prepared<T>, slab: &Slab<T>) -> Result<()> {
+        match self {
+            Sums::Whole(sums) => sums.add(slab),
+            Sums::Units { total, scatter, common } => {
+                scatter_by_units(prepared, slab, common, total, scatter)
+            }
+            Sums::Squares(sums) => {
+                let InSquares { total, squares, means, order, packed } = &mut **sums;
+                scatter_by_squares(prepared, slab, order, packed, total, means, squares)
+            }
+        }
+    }
+
+    fn finish(self) -> Moments {
+        let (total, scatter) = match self {
+            Sums::Whole(sums) => return sums.finish(),
+            Sums::Units { total, mut scatter, .. } => {
+                mirror(&mut scatter);
+                (total, scatter)
+            }
+            Sums::Squares(sums) => {
+                let InSquares { total, mut squares, means, order, packed } = *sums;
+                drop(packed);
+                let last = Extra::new(&means, order.features());
+                squares.for_each(|square| last.add_to(square));
+                let mut matrix = squares.into_matrix();
+                order.restore(&mut matrix);
+                (total, matrix)
+            }
+        };
+        let columns = Columns { squares: scatter.diag().to_vec(), ..total };
+        Moments { exponents: vec![0; columns.mean.len()], columns, scatter }
+    }
 }
 
 /// Units of rows that are packed before squares take them: more would not stay in the last cache, fewer
@@ -452,7 +520,10 @@ mod tests {
         if let Some(weights) = weights {
             data = data.with_weights(SampleWeights::frequency(weights.to_vec()));
         }
-        let moments = one_pass(&Prepared::new(&data).unwrap()).unwrap();
+        // In floats, and in whole numbers where they are.
+        let prepared = Prepared::new(&data).unwrap();
+        let found = [false, true].map(|whole| one_pass(&prepared, whole).unwrap());
+        assert!(found[0].is_some());
         let w = |i: usize| weights.map_or(1.0, |w| w[i]);
         let total: f64 = (0..n).map(w).sum();
         let mean: Vec<f64> = (0..d)
@@ -469,17 +540,22 @@ mod tests {
             let row = |i: usize, f: usize| x[[i, f]].to_f64() - mean[f];
             (0..n).map(|i| w(i) * row(i, f) * row(i, g)).sum()
         };
-        for f in 0..d {
-            let (size, found) = (scatter(f, f), moments.columns.mean[f] + moments.columns.low[f]);
-            let spread = (size / total).sqrt().max(1e-150);
-            assert!((found - mean[f]).abs() <= 1e-12 * spread, "{what}: mean {f}");
-            let constant = (1..n).all(|i| x[[i, f]] == x[[0, f]]);
-            assert_eq!(moments.columns.varies[f], !constant, "{what}: column {f}");
-            assert!(!constant || (moments.scatter[[f, f]] == 0.0 && found == x[[0, f]].to_f64()));
-            for g in 0..=f {
-                let near = (tolerance * (size * scatter(g, g)).sqrt()).max(1e-160);
-                let error = (moments.scatter[[f, g]] - scatter(f, g)).abs();
-                assert!(error <= near, "{what}: entry {f}, {g}");
+        for moments in found.into_iter().flatten() {
+            for f in 0..d {
+                let (size, found) =
+                    (scatter(f, f), moments.columns.mean[f] + moments.columns.low[f]);
+                let spread = (size / total).sqrt().max(1e-150);
+                assert!((found - mean[f]).abs() <= 1e-12 * spread, "{what}: mean {f}");
+                let constant = (1..n).all(|i| x[[i, f]] == x[[0, f]]);
+                assert_eq!(moments.columns.varies[f], !constant, "{what}: column {f}");
+                assert!(
+                    !constant || (moments.scatter[[f, f]] == 0.0 && found == x[[0, f]].to_f64())
+                );
+                for g in 0..=f {
+                    let near = (tolerance * (size * scatter(g, g)).sqrt()).max(1e-160);
+                    let error = (moments.scatter[[f, g]] - scatter(f, g)).abs();
+                    assert!(error <= near, "{what}: entry {f}, {g}");
+                }
             }
         }
     }
@@ -579,10 +655,14 @@ mod tests {
                 if pick[[i, f - f % 8]] < 0.1 { 0.0 } else { value as f32 }
             });
             let along = |scatter: Array2<f64>| scatter.sum() / d as f64;
-            let scatter_of =
-                |x: &Dataset<f32>| one_pass(&Prepared::new(x).unwrap()).unwrap().scatter;
+            let scatter_of = |x: &Dataset<f32>| {
+                one_pass(&Prepared::new(x).unwrap(), false).unwrap().unwrap().scatter
+            };
             let wide = x.mapv(f64::from);
-            let exact = one_pass(&Prepared::new(&Dataset::from(&wide)).unwrap()).unwrap().scatter;
+            let exact = one_pass(&Prepared::new(&Dataset::from(&wide)).unwrap(), false)
+                .unwrap()
+                .unwrap()
+                .scatter;
             let (found, exact) = (along(scatter_of(&Dataset::from(&x))), along(exact));
             assert!((found - exact).abs() < 1e-6 * exact, "{n} x {d}, {value}: {found} {exact}");
         }
@@ -596,7 +676,7 @@ mod tests {
                 T::from_f64(if i % 2048 < 128 { 0.0 } else { [a, b][f] })
             });
             let data = Dataset::from(&x);
-            let c = one_pass(&Prepared::new(&data).unwrap()).unwrap().scatter;
+            let c = one_pass(&Prepared::new(&data).unwrap(), false).unwrap().unwrap().scatter;
             let trace = c[[0, 0]] + c[[1, 1]];
             (c[[0, 0]] * c[[1, 1]] - c[[0, 1]] * c[[0, 1]]).abs() / (trace * trace)
         }

@@ -3,20 +3,21 @@
 
 use super::mixing::{LabelPass, Mixing};
 use super::prepared::{BLOCK, Block, Prepared, Slab, Workspace, slab_rows, unit_rows};
+use super::right::{PANEL, Right};
 use super::tails::Tails;
 use super::{Source, Standardization, sparse};
 use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::gemm::{rows_of, slice_mut};
+use crate::linalg::pages::prefer_large;
 use crate::linalg::scatter::{Squares, packed_len};
-use crate::linalg::simd::{self, Ahead, How, Left, Lines, Tile, fetch_lines, vectorized};
+use crate::linalg::simd::{
+    self, Ahead, Columns, How, Left, Lines, Tile, add_transposed_narrow, fetch_lines, vectorized,
+};
 use crate::linalg::spares::Lent;
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
-
-/// Columns of a packed panel.
-const PANEL: usize = <f64 as Tile>::PANEL;
 
 /// Bytes of a panel of standardised rows: half of a usual second-level cache.
 const PANEL_BYTES: usize = 256 << 10;
@@ -59,7 +60,8 @@ pub(crate) struct Scores<'o, T: Scalar> {
 impl<'o, T: Scalar> Scores<'o, T> {
     /// Gathers scores, with room for `rows`.
     pub fn gather(factors: Vec<f64>, rows: usize) -> Self {
-        let values = vec![T::default(); rows.saturating_mul(factors.len())];
+        let mut values = vec![T::default(); rows.saturating_mul(factors.len())];
+        prefer_large(&mut values);
         Scores { factors, values, used: 0, sink: None }
     }
 
@@ -161,6 +163,7 @@ impl<T: Scalar> Standardized<'_, T> {
             _ => (d, columns),
         };
         let mut total = Array2::<f64>::zeros(if columns > 0 { shape } else { (0, 0) });
+        let mut score_sums = vec![0.0; columns];
         let rows = if sparse {
             let owned;
             let right = if padded == b {
@@ -174,7 +177,7 @@ impl<T: Scalar> Standardized<'_, T> {
             let gram = gram_from.map(|from| (from, &mut total));
             sparse::pass(self, right, &mut wanted, gram, mixing.as_mut())?
         } else {
-            let right = &Right::new(v);
+            let right = &Right::new(v, self.by);
             let slab = slab_rows(d, if small { UNITS } else { 2 });
             let mut scores = wanted.scores;
             let mut tails = wanted.tails;
@@ -186,7 +189,8 @@ impl<T: Scalar> Standardized<'_, T> {
                 }
                 let (tails, mixing) = (tails.as_deref_mut(), mixing.as_mut());
                 if small {
-                    self.slab_by_units(&slab, right, room, gram, tails, mixing, by_class)?;
+                    let sums = &mut score_sums;
+                    self.slab_by_units(&slab, right, room, gram, sums, tails, mixing, by_class)?;
                 } else {
                     self.slab_by_features(&slab, right, room, gram, tails, mixing)?;
                 }
@@ -197,7 +201,10 @@ impl<T: Scalar> Standardized<'_, T> {
             let lines = total.slice(s![.., ..d.min(total.ncols())]);
             let whole = match &mixing {
                 Some(mixing) if by_class.is_some() => mixing.of_classes(lines),
-                _ if small => lines.t().as_standard_layout().into_owned(),
+                // Rows were only centred, by the leading digits of the means.
+                _ if small => Array2::from_shape_fn((d, lines.nrows()), |(f, j)| {
+                    (lines[[j, f]] - self.by.low[f] * score_sums[j]) * self.by.weight[f]
+                }),
                 _ => total,
             };
             let first = if by_class.is_some() { from } else { 0 };
@@ -222,6 +229,7 @@ impl<T: Scalar> Standardized<'_, T> {
         v: &Right,
         room: Option<(Vec<f64>, &mut [T])>,
         gram: Option<(usize, &mut Array2<f64>)>,
+        score_sums: &mut [f64],
         mut tails: Option<&mut Tails>,
         mixing: Option<&mut Mixing>,
         by_class: Option<(&[u32], usize)>,
@@ -235,6 +243,7 @@ impl<T: Scalar> Standardized<'_, T> {
         let columns = gram.as_ref().map_or(0, |(_, total)| total.nrows());
         let no_tails = Tails::padded(tails.as_deref());
         let mix = mixing.as_deref();
+        let narrow = v.is_narrow();
         let parts: Vec<Result<UnitSums<'_>>> = starts
             .par_iter()
             .zip(pieces)
@@ -242,6 +251,7 @@ impl<T: Scalar> Standardized<'_, T> {
                 || self.prepared.work.lend(),
                 |work, (&start, mut out)| {
                     let mut product = self.prepared.zeros(width * columns);
+                    let mut scores = vec![0.0; columns];
                     let mut tails = no_tails.clone();
                     let mut sums = mix.map_or_else(Vec::new, Mixing::zeros);
                     let end = (start + unit).min(slab.rows);
@@ -250,17 +260,26 @@ impl<T: Scalar> Standardized<'_, T> {
                         let rows = height.min(end - at);
                         let out = out.as_mut().map(|out| &mut out[(at - start) * factors.len()..]);
                         let multiplied = if by_class.is_some() { 0 } else { columns };
-                        let ahead = Ahead::new(
-                            slab.upcoming(at + rows, height, end),
-                            steps(d, b, multiplied, rows),
-                        );
-                        work.panel.resize(height * panel_stride(d));
+                        let steps = if narrow {
+                            v.narrow_steps(rows, multiplied)
+                        } else {
+                            steps(d, b, multiplied, rows)
+                        };
+                        let ahead = Ahead::new(slab.upcoming(at + rows, height, end), steps);
+                        let stride = panel_stride(d);
+                        if !narrow || by_class.is_some() {
+                            work.panel.resize(height * stride);
+                        }
                         work.z.resize(height * b);
                         let Workspace { scratch, panel, z, .. } = &mut **work;
                         let block = slab.block(at, at + rows, scratch);
-                        standardize(&block, self.by, 0, panel, panel_stride(d));
-                        v.multiply(panel, panel_stride(d), rows, 0, d, z, &ahead);
-                        self.take_scores(slab, (at, rows), z, b, &factors, out, &mut tails)?;
+                        if narrow {
+                            v.multiply_rows(&block, z, &ahead);
+                        } else {
+                            v.center(&block, 0, panel, stride);
+                            v.multiply(panel, stride, rows, 0, d, z, &ahead);
+                        }
+                        self.take_scores(slab, (at, rows), v, z, &factors, out, &mut tails)?;
                         match (mix, by_class) {
                             (Some(mix), None) => mix.rows(slab, at, z, rows, &mut sums),
                             (Some(mix), Some(_)) => mix.add(slab, at, &z[..rows * b], &mut sums),
@@ -268,30 +287,41 @@ impl<T: Scalar> Standardized<'_, T> {
                         }
                         if let (Some((codes, _)), Some(_)) = (by_class, gram_from) {
                             let codes = &codes[slab.first + at..];
-                            add_by_class(
-                                panel,
-                                panel_stride(d),
-                                &block,
-                                codes,
-                                &mut product,
-                                width,
-                            );
+                            standardize(&block, self.by, 0, panel, stride);
+                            add_by_class(panel, stride, &block, codes, &mut product, width);
                         } else if let Some(from) = gram_from {
-                            // (Xsᵀ Z)ᵀ: features across the vectors, columns of Z broadcast.
-                            let left = Left::new(&z[from..], columns, rows, 1, b);
-                            let how = How { padded: true, ahead: Some(&ahead), ..How::default() };
-                            let stride = panel_stride(d);
-                            f64::product(left, panel, stride, width, &mut product, width, how);
+                            for z in z.chunks_exact(b).take(rows) {
+                                scores.iter_mut().zip(&z[from..]).for_each(|(sum, z)| *sum += z);
+                            }
+                            // (Xᵀ Z)ᵀ: features across the vectors, columns of Z broadcast.
+                            if narrow {
+                                let scores = Columns { data: &z[from..], stride: b, columns };
+                                let (lines, c) = (block.lines(0, d), &v.center);
+                                add_transposed_narrow(
+                                    lines,
+                                    c,
+                                    scores,
+                                    &mut product,
+                                    width,
+                                    &ahead,
+                                );
+                            } else {
+                                let left = Left::new(&z[from..], columns, rows, 1, b);
+                                let how =
+                                    How { padded: true, ahead: Some(&ahead), ..How::default() };
+                                f64::product(left, panel, stride, width, &mut product, width, how);
+                            }
                         }
                     }
-                    Ok(UnitSums { product, tails, labels: sums })
+                    Ok(UnitSums { product, scores, tails, labels: sums })
                 },
             )
             .collect();
         let mut total = gram.map(|(_, total)| slice_mut(total));
         let mut mixing = mixing;
         for (index, part) in parts.into_iter().enumerate() {
-            let UnitSums { product, tails: part_tails, labels } = part?;
+            let UnitSums { product, scores, tails: part_tails, labels } = part?;
+            score_sums.iter_mut().zip(&scores).for_each(|(sum, part)| *sum += part);
             if let Some(mixing) = &mut mixing {
                 mixing.merge(&labels);
             }
@@ -313,12 +343,14 @@ impl<T: Scalar> Standardized<'_, T> {
         &self,
         slab: &Slab<T>,
         (at, rows): (usize, usize),
+        v: &Right,
         z: &mut [f64],
-        b: usize,
         factors: &[f64],
         out: Option<&mut [T]>,
         tails: &mut Tails,
     ) -> Result<()> {
+        let b = v.columns;
+        v.subtract_rest(&mut z[..rows * b]);
         // A bad entry reaches every score of its row.
         if !all_finite(&z[..rows * b])
             && let Some((row, column, value)) =
@@ -379,10 +411,10 @@ impl<T: Scalar> Standardized<'_, T> {
                     for first in (0..d).step_by(FEATURES) {
                         let width = FEATURES.min(d - first);
                         let strip = slab.strip(at, at + rows, first..first + width, scratch);
-                        standardize(&strip, self.by, first, panel, stride);
+                        v.center(&strip, first, panel, stride);
                         v.multiply(panel, stride, rows, first, width, all, &ahead);
                     }
-                    self.take_scores(slab, (at, rows), all, b, &factors, out, &mut tails)?;
+                    self.take_scores(slab, (at, rows), v, all, &factors, out, &mut tails)?;
                     let mut sums = mix.map_or_else(Vec::new, Mixing::zeros);
                     if let Some(mix) = mix {
                         mix.rows(slab, at, all, rows, &mut sums);
@@ -634,76 +666,11 @@ fn add_by_class<T: Scalar>(
     );
 }
 
-/// The thin right operand V (d × b) of a pass, in panels of columns: what the product with a few
-/// features reads lies together, and begins at a cache line.
-struct Right {
-    features: usize,
-    /// Columns of V, in whole vectors.
-    columns: usize,
-    /// The same in halves of vectors: beyond them are zeros.
-    used: usize,
-    panels: Aligned<f64>,
-}
-
-impl Right {
-    /// Features whose products are summed at a time: as much of a panel fills half of a first-level
-    /// cache.
-    const DEPTH: usize = 128;
-
-    /// Of V, padded with columns of zeros.
-    fn new(v: ArrayView2<f64>) -> Right {
-        const ROWS: usize = 1024;
-        let (features, b) = v.dim();
-        let columns = b.next_multiple_of(f64::PAD);
-        let mut panels = Aligned::zeros(features * columns);
-        for first in (0..columns).step_by(PANEL) {
-            let width = PANEL.min(columns - first);
-            let known = v.slice(s![.., first.min(b)..(first + width).min(b)]);
-            let panel = &mut panels[features * first..][..features * width];
-            panel.par_chunks_mut(ROWS * width).enumerate().for_each(|(piece, out)| {
-                let known = known.slice(s![piece * ROWS.., ..]);
-                for (out, row) in out.chunks_exact_mut(width).zip(known.rows()) {
-                    out.iter_mut().zip(row).for_each(|(o, &v)| *o = v);
-                }
-            });
-        }
-        Right { features, columns, used: b.next_multiple_of(f64::PAD / 2), panels }
-    }
-
-    /// `Z = P V` for a panel of standardised rows, or what features `first..first + width` add to it.
-    /// Ranges begin at a multiple of the depth of the sums, so that they do not touch the bits.
-    #[expect(clippy::too_many_arguments)]
-    fn multiply(
-        &self,
-        rows_panel: &[f64],
-        stride: usize,
-        rows: usize,
-        first: usize,
-        width: usize,
-        z: &mut [f64],
-        ahead: &Ahead,
-    ) {
-        if first == 0 && self.used < self.columns {
-            z.chunks_exact_mut(self.columns).take(rows).for_each(|z| z[self.used..].fill(0.0));
-        }
-        for from in (0..width).step_by(Self::DEPTH) {
-            let depth = Self::DEPTH.min(width - from);
-            let left = Left::new(&rows_panel[from..], rows, depth, stride, 1);
-            let fresh = first + from == 0;
-            let how = How { fresh, padded: true, ahead: Some(ahead), ..How::default() };
-            for column in (0..self.columns).step_by(PANEL) {
-                let wide = PANEL.min(self.columns - column);
-                let right = &self.panels[self.features * column + (first + from) * wide..];
-                let used = wide.min(self.used - column);
-                f64::product(left, right, wide, used, &mut z[column..], self.columns, how);
-            }
-        }
-    }
-}
-
 /// What one unit of rows gives.
 struct UnitSums<'s> {
     product: Lent<'s, Aligned<f64>>,
+    /// Of each column that the product has.
+    scores: Vec<f64>,
     tails: Tails,
     labels: Vec<f64>,
 }

@@ -30,9 +30,15 @@ pub(crate) fn slab_rows(n_features: usize, units: usize) -> usize {
 
 /// Bytes that reading takes beyond the data: one unit of rows waits when streamed; blocks are copied
 /// where rows are not contiguous, by up to 32 threads.
-pub(crate) fn reading_memory(rows: Option<usize>, n_features: usize, element: u64) -> u64 {
+pub(crate) fn reading_memory(
+    rows: Option<usize>,
+    n_features: usize,
+    element: u64,
+    streamed: bool,
+) -> u64 {
     let most = rows.unwrap_or(usize::MAX);
-    let copied = unit_rows(n_features).min(most) + (64 * 32).min(most);
+    let waiting = if streamed { unit_rows(n_features) } else { 0 };
+    let copied = waiting.min(most) + (64 * 32).min(most);
     copied as u64 * n_features as u64 * element
 }
 

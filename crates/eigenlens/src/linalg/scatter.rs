@@ -9,7 +9,7 @@ use std::sync::Mutex;
 
 /// The length of a packed block: `rows` rows of `d` columns in panels of [`Tile::PANEL`] columns,
 /// each panel row by row, padded with zeros.
-pub(crate) fn packed_len<T: Scalar>(d: usize, rows: usize) -> usize {
+pub(crate) fn packed_len<T: Tile>(d: usize, rows: usize) -> usize {
     d.next_multiple_of(T::PANEL) * rows
 }
 
@@ -40,7 +40,11 @@ impl Squares {
         // Enough squares that every thread has several.
         let count = |side: usize| d.div_ceil(side).pow(2) / 2;
         let busy = 4 * rayon::current_num_threads();
-        let side = if count(SIDE) >= busy { SIDE } else { SIDE / 2 };
+        let side = match d {
+            _ if count(SIDE) >= busy => SIDE,
+            _ if count(SIDE / 2) >= busy => SIDE / 2,
+            _ => SIDE / 4,
+        };
         let square = |first_row: usize, first_column: usize| {
             let (rows, columns) = (side.min(d - first_row), side.min(d - first_column));
             Square { first_row, rows, first_column, columns, sums: Vec::new() }
@@ -85,18 +89,12 @@ impl Squares {
 impl Square {
     /// Adds its part of `PᵀP`, for `depth` packed rows, and fetches its part of the `next` ones: they
     /// come from afar. Steps that are not among `steps` are zeros, and passed over.
-    pub fn add<T: Scalar>(
-        &mut self,
-        packed: &[T],
-        depth: usize,
-        next: &[T],
-        steps: Option<&Steps>,
-    ) {
+    pub fn add<T: Tile>(&mut self, packed: &[T], depth: usize, next: &[T], steps: Option<&Steps>) {
         self.add_product(packed, packed, depth, next, steps);
     }
 
     /// The same of `QᵀP`, which is symmetric.
-    pub fn add_product<T: Scalar>(
+    pub fn add_product<T: Tile>(
         &mut self,
         left: &[T],
         right: &[T],

@@ -1,10 +1,12 @@
 //! The one micro-kernel: a register tile of `C += A·B`, chosen for the CPU at run time.
 //!
-//! Every product in the crate goes through it, but for those of an iteration's eight vectors (`thin.rs`),
-//! so each entry of a result is one chain of fused multiply-adds over the depth, in order: its bits do
+//! Every product in the crate goes through it, but for those of rows with a few columns (`narrow.rs`,
+//! `thin.rs`), so each entry of a result is one chain of fused multiply-adds over the depth, in order: its bits do
 //! not depend on how the work was tiled. This file and its modules are the reviewed corner of `unsafe`.
 
 mod exp;
+mod fours;
+mod narrow;
 mod rows;
 mod steps;
 mod symmetric;
@@ -12,6 +14,8 @@ mod thin;
 mod turn;
 
 pub use exp::{cos, exp, exp_f32};
+pub use fours::{FOURS_SHIFT, Fours, has_fours, pack_fours};
+pub use narrow::{Columns, NARROW, add_transposed_narrow, has_narrow, multiply_narrow};
 pub use rows::{Lines, Row, add_deviations, center, scale, standardize};
 pub use steps::Steps;
 pub use symmetric::{GROUP, WIDTH, symmetric_tile};
@@ -213,7 +217,7 @@ pub struct How<'a> {
 }
 
 macro_rules! tile {
-    ($t:ty, $pad:literal, $panel:literal, $wide:ident, $narrow:ident) => {
+    ($t:ty, $pad:literal, $panel:literal, $($has:ident => $product:ident),*) => {
         impl Tile for $t {
             const PAD: usize = $pad;
             const PANEL: usize = $panel;
@@ -235,17 +239,13 @@ macro_rules! tile {
                     if how.padded { columns.next_multiple_of(Self::PAD / 2) } else { columns };
                 assert!(a.depth == 0 || (a.depth - 1) * b_stride + read <= b.len());
                 #[cfg(target_arch = "x86_64")]
-                {
-                    if x86::has_avx512() {
+                {$(
+                    if x86::$has() {
                         // SAFETY: the features were detected; the operands' extents are asserted
                         // above and in `Left::new`, and `drive` stays within them.
-                        return unsafe { x86::$wide(a, b, b_stride, columns, c, c_stride, how) };
+                        return unsafe { x86::$product(a, b, b_stride, columns, c, c_stride, how) };
                     }
-                    if x86::has_avx2() {
-                        // SAFETY: as above.
-                        return unsafe { x86::$narrow(a, b, b_stride, columns, c, c_stride, how) };
-                    }
-                }
+                )*}
                 // SAFETY: the operands' extents are asserted above and in `Left::new`.
                 unsafe {
                     drive::<$t, Portable<$t>, 4, 2, 4>(a, b, b_stride, columns, c, c_stride, how)
@@ -255,8 +255,9 @@ macro_rules! tile {
     };
 }
 
-tile!(f64, 8, 24, product_f64_avx512, product_f64_avx2);
-tile!(f32, 16, 48, product_f32_avx512, product_f32_avx2);
+tile!(f64, 8, 24, has_avx512 => product_f64_avx512, has_avx2 => product_f64_avx2);
+tile!(f32, 16, 48, has_avx512 => product_f32_avx512, has_avx2 => product_f32_avx2);
+tile!(Fours, 16, 48, has_vnni => product_fours_vnni);
 
 /// A vector of `LANES` elements.
 trait Vector<T>: Copy {
@@ -641,6 +642,7 @@ portable!(f32);
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
+    use super::fours::{Fours, wide as fours};
     use super::{How, Job, Left, Lie, Vector, drive, tile};
     use std::arch::x86_64::*;
 
@@ -650,6 +652,12 @@ mod x86 {
             && is_x86_feature_detected!("avx512vl")
             && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("avx512bw")
+    }
+
+    /// AVX-512 and its products of bytes.
+    #[inline]
+    pub(super) fn has_vnni() -> bool {
+        has_avx512() && is_x86_feature_detected!("avx512vnni")
     }
 
     #[inline]
@@ -682,7 +690,7 @@ mod x86 {
     }
 
     macro_rules! vector {
-        ($v:ty, $t:ty, $features:literal, $lanes:expr, $half:ty, $low:expr, $zero:ident, $load:ident, $splat:ident, $fma:ident, $add:ident) => {
+        ($v:ty, $t:ty, $features:literal, $lanes:expr, $half:ty, $low:expr, $zero:path, $load:path, $splat:path, $fma:path, $add:path) => {
             impl Vector<$t> for $v {
                 const LANES: usize = $lanes;
                 type Half = $half;
@@ -804,6 +812,32 @@ mod x86 {
         _mm256_fmadd_ps,
         add_256
     );
+    vector!(
+        __m512i,
+        Fours,
+        "avx512f,avx512vl,avx512dq,avx512bw,avx512vnni",
+        16,
+        __m256i,
+        _mm512_castsi512_si256,
+        _mm512_setzero_si512,
+        fours::load_512,
+        fours::splat_512,
+        fours::dot_512,
+        fours::add_512
+    );
+    vector!(
+        __m256i,
+        Fours,
+        "avx512f,avx512vl,avx512dq,avx512bw,avx512vnni",
+        8,
+        __m256i,
+        itself,
+        _mm256_setzero_si256,
+        fours::load_256,
+        fours::splat_256,
+        fours::dot_256,
+        fours::add_256
+    );
 
     /// SAFETY: the CPU has AVX-512; `p` has room for eight.
     #[inline(always)]
@@ -873,6 +907,14 @@ mod x86 {
     // 24 of 32 registers hold sums with AVX-512, 12 of 16 with AVX2 (a 4 × 3 tile spills there).
     product!(product_f64_avx512, "avx512f,avx512vl,avx512dq,avx512bw", f64, __m512d, 8, 3);
     product!(product_f32_avx512, "avx512f,avx512vl,avx512dq,avx512bw", f32, __m512, 8, 3);
+    product!(
+        product_fours_vnni,
+        "avx512f,avx512vl,avx512dq,avx512bw,avx512vnni",
+        Fours,
+        __m512i,
+        8,
+        3
+    );
     product!(product_f64_avx2, "avx2,fma", f64, __m256d, 6, 2);
     product!(product_f32_avx2, "avx2,fma", f32, __m256, 6, 2);
 }

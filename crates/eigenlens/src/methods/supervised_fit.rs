@@ -466,7 +466,8 @@ pub(super) fn plan<T: Scalar>(
     let one_pass = !task.sparse && product <= 1 << 20;
     let (unit, d) = (unit_rows(d) as u64, d as u64);
     let element = if task.f32 { 4 } else { 8 };
-    let reading = reading_memory(task.n, task.d, element) / if task.sparse { 8 } else { 1 };
+    let reading =
+        reading_memory(task.n, task.d, element, task.streamed) / if task.sparse { 8 } else { 1 };
     let padded = (k + PROBES as u64).next_multiple_of(8);
     let small = d * padded * 8 <= 1 << 20;
     let sums = padded * width as u64 * 8;

@@ -199,7 +199,8 @@ impl Task<'_> {
         let padded = k.next_multiple_of(8);
         let element = if self.f32 { 4 } else { 8 };
         let unit = unit_rows(self.d) as u64;
-        let reading = reading_memory(self.n, self.d, element) / if self.sparse { 8 } else { 1 };
+        let reading = reading_memory(self.n, self.d, element, self.streamed)
+            / if self.sparse { 8 } else { 1 };
         // The last pass: scores, residuals, probes.
         let certificate = if d * padded * 8 <= 1 << 20 { 18 } else { 6 } * d * padded * 8
             + 16 * unit * padded * 8

@@ -25,7 +25,7 @@ impl<'a, T> Lines<'a, T> {
     }
 
     #[inline(always)]
-    fn row(&self, i: usize) -> &'a [T] {
+    pub(super) fn row(&self, i: usize) -> &'a [T] {
         &self.data[i * self.stride..][..self.width]
     }
 
@@ -44,6 +44,9 @@ pub trait Row: Copy + Default + Into<f64> + Sub<Output = Self> {
     /// Elements of a vector.
     const LANES: usize;
 
+    /// Whether sums in f64 lose digits beside a large mean. Those of float32 numbers have digits to spare.
+    const SHIFTED: bool;
+
     /// The nearest number of this type.
     fn narrow(x: f64) -> Self;
 
@@ -60,6 +63,20 @@ pub trait Row: Copy + Default + Into<f64> + Sub<Output = Self> {
     /// The CPU has AVX-512; the elements that `mask` names can be read.
     #[cfg(target_arch = "x86_64")]
     unsafe fn load<const WHOLE: bool>(p: *const Self, mask: u8) -> __m512d;
+
+    /// One of them four times, widened.
+    ///
+    /// # Safety
+    /// The CPU has AVX-512; the element can be read.
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn splat(p: *const Self) -> __m256d;
+
+    /// Sixteen of them cut to whole numbers, 0 where `mask` does not name them; which ones were cut.
+    ///
+    /// # Safety
+    /// The CPU has AVX-512; the elements that `mask` names can be read.
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn whole(p: *const Self, mask: u16) -> (__m512i, u16);
 
     /// `(x − high) − low` of the first `count` elements of a vector in R rows, zeros after them as far as
     /// there is `room`; the rows lie as far apart as the first of `strides` says, what is written as the
@@ -114,6 +131,7 @@ macro_rules! center {
 
 impl Row for f64 {
     const LANES: usize = 8;
+    const SHIFTED: bool = true;
 
     #[inline(always)]
     fn narrow(x: f64) -> f64 {
@@ -133,6 +151,28 @@ impl Row for f64 {
         // SAFETY: vouched for by the caller.
         unsafe { if WHOLE { _mm512_loadu_pd(p) } else { _mm512_maskz_loadu_pd(mask, p) } }
     }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    unsafe fn splat(p: *const f64) -> __m256d {
+        // SAFETY: vouched for by the caller.
+        unsafe { _mm256_set1_pd(*p) }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    unsafe fn whole(p: *const f64, mask: u16) -> (__m512i, u16) {
+        // SAFETY: vouched for by the caller.
+        unsafe {
+            let low = _mm512_maskz_loadu_pd(mask as u8, p);
+            let high = _mm512_maskz_loadu_pd((mask >> 8) as u8, p.wrapping_add(8));
+            let [a, b] = [_mm512_cvttpd_epi32(low), _mm512_cvttpd_epi32(high)];
+            let cut = _mm512_cmp_pd_mask::<_CMP_NEQ_UQ>(_mm512_cvtepi32_pd(a), low);
+            let cut_high = _mm512_cmp_pd_mask::<_CMP_NEQ_UQ>(_mm512_cvtepi32_pd(b), high);
+            let both = _mm512_inserti64x4::<1>(_mm512_castsi256_si512(a), b);
+            (both, u16::from(cut) | u16::from(cut_high) << 8)
+        }
+    }
     center!(
         _mm512_loadu_pd,
         _mm512_maskz_loadu_pd,
@@ -145,6 +185,7 @@ impl Row for f64 {
 
 impl Row for f32 {
     const LANES: usize = 16;
+    const SHIFTED: bool = false;
 
     #[inline(always)]
     fn narrow(x: f64) -> f32 {
@@ -165,6 +206,24 @@ impl Row for f32 {
         unsafe {
             let narrow = if WHOLE { _mm256_loadu_ps(p) } else { _mm256_maskz_loadu_ps(mask, p) };
             _mm512_cvtps_pd(narrow)
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    unsafe fn splat(p: *const f32) -> __m256d {
+        // SAFETY: vouched for by the caller.
+        unsafe { _mm256_cvtps_pd(_mm_set1_ps(*p)) }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    unsafe fn whole(p: *const f32, mask: u16) -> (__m512i, u16) {
+        // SAFETY: vouched for by the caller.
+        unsafe {
+            let x = _mm512_maskz_loadu_ps(mask, p);
+            let whole = _mm512_cvttps_epi32(x);
+            (whole, _mm512_cmp_ps_mask::<_CMP_NEQ_UQ>(_mm512_cvtepi32_ps(whole), x))
         }
     }
     center!(
@@ -205,8 +264,8 @@ pub fn scale<T: Row>(x: Lines<f64>, factors: &[f64], out: &mut [T]) {
     plain::scale(x, factors, out);
 }
 
-/// Adds the rows' deviations from `origin` to `sums`, four rows at a time: as many of the rows as are
-/// a multiple of four.
+/// Adds the rows' deviations from `origin` (from 0 where they are not [shifted](Row::SHIFTED)) to `sums`, four
+/// rows at a time: as many of the rows as are a multiple of four.
 pub fn add_deviations<T: Row>(x: Lines<T>, origin: &[T], sums: &mut [f64]) {
     let (origin, sums) = (&origin[..x.width], &mut sums[..x.width]);
     #[cfg(target_arch = "x86_64")]
@@ -282,7 +341,7 @@ mod plain {
                     (i + 4..i + 8).for_each(|next| x.fetch(next));
                     let [a, b, c, e] = [0, 1, 2, 3].map(|r| x.row(i + r));
                     for f in 0..x.width {
-                        let o = origin[f].into();
+                        let o = if T::SHIFTED { origin[f].into() } else { 0.0 };
                         sums[f] += ((a[f].into() - o) + (b[f].into() - o))
                             + ((c[f].into() - o) + (e[f].into() - o));
                     }
@@ -463,11 +522,14 @@ mod wide {
     ) {
         // SAFETY: vouched for by the caller.
         unsafe {
-            let origin = T::load::<WHOLE>(origin, mask);
-            let a = _mm512_sub_pd(T::load::<WHOLE>(x, mask), origin);
-            let b = _mm512_sub_pd(T::load::<WHOLE>(x.add(stride), mask), origin);
-            let c = _mm512_sub_pd(T::load::<WHOLE>(x.add(2 * stride), mask), origin);
-            let e = _mm512_sub_pd(T::load::<WHOLE>(x.add(3 * stride), mask), origin);
+            let mut rows = [_mm512_setzero_pd(); 4];
+            for r in 0..4 {
+                rows[r] = T::load::<WHOLE>(x.add(r * stride), mask);
+                if T::SHIFTED {
+                    rows[r] = _mm512_sub_pd(rows[r], T::load::<WHOLE>(origin, mask));
+                }
+            }
+            let [a, b, c, e] = rows;
             let four = _mm512_add_pd(_mm512_add_pd(a, b), _mm512_add_pd(c, e));
             let sum = _mm512_add_pd(f64::load::<WHOLE>(sums, mask), four);
             if WHOLE {
@@ -587,7 +649,7 @@ mod tests {
             plain::add_deviations(lines, &high, &mut expected[..d]);
             assert_eq!(sums, expected);
             for f in 0..d {
-                let o: f64 = high[f].into();
+                let o: f64 = if T::SHIFTED { high[f].into() } else { 0.0 };
                 let [a, b, c, e] = [0, 1, 2, 3].map(|r| x[r * stride + f].into() - o);
                 assert_eq!(sums[f], 0.5 + ((a + b) + (c + e)), "the first four of seven rows");
             }

@@ -151,6 +151,7 @@ impl Next {
 
 #[cfg(target_arch = "x86_64")]
 mod wide {
+    use super::super::narrow::wide::{Fetching, add_columns};
     use super::super::rows::first;
     use super::{DEPTH, Lines, Next, Row, THIN, Thin};
     use std::arch::x86_64::*;
@@ -269,66 +270,16 @@ mod wide {
         next: &Next,
         sums: &mut [f64],
     ) {
-        // SAFETY: whole vectors lie within the rows, the last one is masked.
-        unsafe {
-            let mut f = 0;
-            while f < x.width {
-                let left = x.width - f;
-                let sums = sums.as_mut_ptr().add(f);
-                match left {
-                    24.. => some_features::<T, 3, true>(thin, x, f, z, next, sums),
-                    16.. => some_features::<T, 2, true>(thin, x, f, z, next, sums),
-                    8.. => some_features::<T, 1, true>(thin, x, f, z, next, sums),
-                    _ => some_features::<T, 1, false>(thin, x, f, z, next, sums),
-                }
-                f += if left >= 8 { (left / 8).min(3) * 8 } else { left };
-            }
-        }
+        let share = || next.share(x.rows, x.data.as_ptr().cast());
+        let (z, sums) = ((z.as_ptr(), THIN), (sums.as_mut_ptr(), thin.stride));
+        // SAFETY: vouched for by the caller; lines and centre are padded.
+        unsafe { add_columns::<T, _, THIN, 3>(x, &thin.center, z, sums, share) };
     }
 
-    /// SAFETY: as for `add_transposed`; NV vectors from feature `f` on are there if `WHOLE`.
-    #[inline(never)]
-    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
-    unsafe fn some_features<T: Row, const NV: usize, const WHOLE: bool>(
-        thin: &Thin,
-        x: Lines<T>,
-        f: usize,
-        z: &[f64],
-        next: &Next,
-        out: *mut f64,
-    ) {
-        let mask = first(x.width - f);
-        // SAFETY: vouched for by the caller.
-        unsafe {
-            let rows = x.data.as_ptr().add(f);
-            let next = next.share(x.rows, rows.cast());
-            let mut sums = [[_mm512_setzero_pd(); NV]; THIN];
-            let mut center = [_mm512_setzero_pd(); NV];
-            for v in 0..NV {
-                center[v] = _mm512_loadu_pd(thin.center.as_ptr().add(f + v * 8));
-                for j in 0..THIN {
-                    sums[j][v] = _mm512_loadu_pd(out.add(j * thin.stride + v * 8));
-                }
-            }
-            for i in 0..x.rows {
-                let mut entries = [_mm512_setzero_pd(); NV];
-                for v in 0..NV {
-                    let loaded = T::load::<WHOLE>(rows.add(i * x.stride + v * 8), mask);
-                    entries[v] = _mm512_sub_pd(loaded, center[v]);
-                }
-                for j in 0..THIN {
-                    let z = _mm512_set1_pd(*z.get_unchecked(i * THIN + j));
-                    for v in 0..NV {
-                        sums[j][v] = _mm512_fmadd_pd(z, entries[v], sums[j][v]);
-                    }
-                }
-                next.step();
-            }
-            for v in 0..NV {
-                for j in 0..THIN {
-                    _mm512_storeu_pd(out.add(j * thin.stride + v * 8), sums[j][v]);
-                }
-            }
+    impl Fetching for Next {
+        #[inline(always)]
+        fn fetch(&mut self) {
+            self.step();
         }
     }
 }

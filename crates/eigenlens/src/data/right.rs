@@ -1,0 +1,163 @@
+//! The thin right operand of a pass, and the products of rows with it.
+
+use super::Standardization;
+use super::prepared::Block;
+use crate::linalg::aligned::Aligned;
+use crate::linalg::simd::{
+    self, Ahead, Columns, How, Left, NARROW, Tile, has_narrow, multiply_narrow, vectorized,
+};
+use crate::scalar::Scalar;
+use ndarray::{ArrayView2, s};
+use rayon::prelude::*;
+
+/// Columns of a packed panel.
+pub(super) const PANEL: usize = <f64 as Tile>::PANEL;
+
+/// V (d × b) as rows that are only centred need it: multiplied by the scale of the features, in panels of
+/// columns, so that what the product with a few features reads lies together and begins at a cache line.
+///
+/// However rows reach it, a score is the same chain of multiply-adds over `(x − mean) · (scale · v)`, less
+/// what the trailing digits of the means add.
+pub(super) struct Right {
+    pub features: usize,
+    /// Columns of V, in whole vectors.
+    pub columns: usize,
+    /// The same in halves of vectors: beyond them are zeros.
+    pub used: usize,
+    panels: Aligned<f64>,
+    /// The leading digits of the means, with zeros to the end of a vector.
+    pub center: Aligned<f64>,
+    /// The trailing digits' part of every column's scores.
+    rest: Vec<f64>,
+    zeros: Vec<f64>,
+    ones: Vec<f64>,
+}
+
+impl Right {
+    /// Features whose products are summed at a time: as much of a panel fills half of a first-level
+    /// cache.
+    const DEPTH: usize = 128;
+
+    /// Of V, padded with columns of zeros.
+    pub fn new(v: ArrayView2<f64>, by: &Standardization) -> Right {
+        const ROWS: usize = 1024;
+        let (features, b) = v.dim();
+        let columns = b.next_multiple_of(f64::PAD);
+        let mut panels = Aligned::zeros(features * columns);
+        for first in (0..columns).step_by(PANEL) {
+            let width = PANEL.min(columns - first);
+            let known = v.slice(s![.., first.min(b)..(first + width).min(b)]);
+            let panel = &mut panels[features * first..][..features * width];
+            panel.par_chunks_mut(ROWS * width).enumerate().for_each(|(piece, out)| {
+                let known = known.slice(s![piece * ROWS.., ..]);
+                let lines = out.chunks_exact_mut(width).zip(known.rows());
+                for ((out, row), weight) in lines.zip(&by.weight[piece * ROWS..]) {
+                    out.iter_mut().zip(row).for_each(|(o, &v)| *o = weight * v);
+                }
+            });
+        }
+        let mut rest = vec![0.0; columns];
+        for (row, (low, weight)) in v.rows().into_iter().zip(by.low.iter().zip(&by.weight)) {
+            if *low != 0.0 {
+                rest.iter_mut().zip(row).for_each(|(rest, &v)| *rest += low * (weight * v));
+            }
+        }
+        let mut center = Aligned::zeros(features.next_multiple_of(f64::PAD));
+        center[..features].copy_from_slice(&by.mean);
+        let used = b.next_multiple_of(f64::PAD / 2);
+        let (zeros, ones) = (vec![0.0; features], vec![1.0; features]);
+        Right { features, columns, used, panels, center, rest, zeros, ones }
+    }
+
+    /// Whether rows are best multiplied as they lie.
+    pub fn is_narrow(&self) -> bool {
+        self.used <= NARROW && has_narrow()
+    }
+
+    /// Rows of a block that begins at feature `first`, less the leading digits of the means.
+    pub fn center<T: Scalar>(
+        &self,
+        block: &Block<T>,
+        first: usize,
+        panel: &mut [f64],
+        stride: usize,
+    ) {
+        let width = block.n_features;
+        let constants =
+            [&self.center[first..first + width], &self.zeros[..width], &self.ones[..width]];
+        simd::standardize(block.lines(0, width), constants, panel, stride);
+    }
+
+    /// `Z = (X − 1 cᵀ) V` for a panel of centred rows, or what features `first..first + width` add to it.
+    /// Ranges begin at a multiple of the depth of the sums, so that they do not touch the bits.
+    #[expect(clippy::too_many_arguments)]
+    pub fn multiply(
+        &self,
+        rows_panel: &[f64],
+        stride: usize,
+        rows: usize,
+        first: usize,
+        width: usize,
+        z: &mut [f64],
+        ahead: &Ahead,
+    ) {
+        if first == 0 {
+            self.clear_unused(z, rows);
+        }
+        for from in (0..width).step_by(Self::DEPTH) {
+            let depth = Self::DEPTH.min(width - from);
+            let left = Left::new(&rows_panel[from..], rows, depth, stride, 1);
+            let fresh = first + from == 0;
+            let how = How { fresh, padded: true, ahead: Some(ahead), ..How::default() };
+            for column in (0..self.columns).step_by(PANEL) {
+                let wide = PANEL.min(self.columns - column);
+                let right = &self.panels[self.features * column + (first + from) * wide..];
+                let used = wide.min(self.used - column);
+                f64::product(left, right, wide, used, &mut z[column..], self.columns, how);
+            }
+        }
+    }
+
+    /// The same for rows as they lie, where V [is narrow](Self::is_narrow).
+    pub fn multiply_rows<T: Scalar>(&self, block: &Block<T>, z: &mut [f64], ahead: &Ahead) {
+        self.clear_unused(z, block.rows);
+        for from in (0..self.features).step_by(Self::DEPTH) {
+            let depth = Self::DEPTH.min(self.features - from);
+            let (data, stride, columns) =
+                (&self.panels[from * self.columns..], self.columns, self.used);
+            let v = Columns { data, stride, columns };
+            let z = Columns { data: &mut *z, stride, columns };
+            let lines = block.lines(from, depth);
+            multiply_narrow(lines, &self.center[from..], v, z, from == 0, ahead);
+        }
+    }
+
+    /// Takes the trailing digits of the means off scores (rows × columns).
+    pub fn subtract_rest(&self, z: &mut [f64]) {
+        let rest = &self.rest[..self.columns];
+        if rest.iter().all(|rest| *rest == 0.0) {
+            return;
+        }
+        vectorized(
+            #[inline(always)]
+            || {
+                for z in z.chunks_exact_mut(rest.len()) {
+                    z.iter_mut().zip(rest).for_each(|(z, rest)| *z -= rest);
+                }
+            },
+        );
+    }
+
+    /// About how many lines can be fetched while a block is multiplied as it lies, and multiplied by so
+    /// many columns of its scores.
+    pub fn narrow_steps(&self, rows: usize, gram_columns: usize) -> usize {
+        let scores = self.features * rows.div_ceil(8) * self.used.div_ceil(12);
+        (scores + rows * self.features.div_ceil(24) * gram_columns.div_ceil(12)).max(1)
+    }
+
+    fn clear_unused(&self, z: &mut [f64], rows: usize) {
+        if self.used < self.columns {
+            z.chunks_exact_mut(self.columns).take(rows).for_each(|z| z[self.used..].fill(0.0));
+        }
+    }
+}

@@ -1,0 +1,368 @@
+//! Products of rows with a few columns, from the rows as they lie in memory: they are widened and centred
+//! in registers, both times they are used, and never written.
+
+use super::rows::Row;
+use super::{Ahead, Lines};
+
+/// Columns that are few: rows are widened once for every twelve of them.
+pub const NARROW: usize = 24;
+
+/// Whether the CPU has kernels for it.
+pub fn has_narrow() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return super::x86::has_avx512();
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
+/// A row-major operand of which `columns` count, a multiple of four.
+pub struct Columns<M> {
+    /// Its numbers.
+    pub data: M,
+    /// Distance between rows.
+    pub stride: usize,
+    /// Columns that count.
+    pub columns: usize,
+}
+
+impl<M: std::ops::Deref<Target = [f64]>> Columns<M> {
+    fn check(&self, rows: usize) {
+        let reach = rows.checked_sub(1).map_or(0, |last| last * self.stride + self.columns);
+        assert!(self.columns.is_multiple_of(4) && self.columns <= self.stride);
+        assert!(reach <= self.data.len(), "columns outside their slice");
+    }
+}
+
+/// `Z = (X − 1 cᵀ) V`, or where it is not `fresh` adds to it: each number one chain of fused
+/// multiply-adds over the features. For a CPU that [has it](has_narrow).
+pub fn multiply_narrow<T: Row>(
+    x: Lines<T>,
+    center: &[f64],
+    v: Columns<&[f64]>,
+    z: Columns<&mut [f64]>,
+    fresh: bool,
+    ahead: &Ahead,
+) {
+    v.check(x.width);
+    z.check(x.rows);
+    assert!(v.columns == z.columns && center.len() >= x.width && has_narrow());
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the CPU was asked; the extents are asserted here and in `Lines::new`.
+    unsafe {
+        wide::multiply(x, center, v, z, fresh, ahead);
+    }
+}
+
+/// Adds `((X − 1 cᵀ)ᵀ Z)ᵀ` to lines of sums, one for each column of Z. Lines have whole vectors, as has the
+/// centre. For a CPU that [has it](has_narrow).
+pub fn add_transposed_narrow<T: Row>(
+    x: Lines<T>,
+    center: &[f64],
+    z: Columns<&[f64]>,
+    sums: &mut [f64],
+    stride: usize,
+    ahead: &Ahead,
+) {
+    let width = x.width.next_multiple_of(8);
+    z.check(x.rows);
+    assert!(center.len() >= width && stride >= width && sums.len() >= z.columns * stride);
+    assert!(has_narrow());
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the CPU was asked; the extents are asserted here and in `Lines::new`.
+    unsafe {
+        wide::add_transposed(x, center, z, sums, stride, ahead);
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(super) mod wide {
+    use super::super::rows::first;
+    use super::super::{Ahead, Fetch};
+    use super::{Columns, Lines, Row};
+    use std::arch::x86_64::*;
+
+    /// Something to fetch from memory at every step of a loop.
+    pub trait Fetching {
+        fn fetch(&mut self);
+    }
+
+    impl Fetching for Fetch {
+        #[inline(always)]
+        fn fetch(&mut self) {
+            self.step();
+        }
+    }
+
+    /// SAFETY: the CPU has AVX-512; the operands are as large as they claim.
+    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
+    pub unsafe fn multiply<T: Row>(
+        x: Lines<T>,
+        center: &[f64],
+        v: Columns<&[f64]>,
+        z: Columns<&mut [f64]>,
+        fresh: bool,
+        ahead: &Ahead,
+    ) {
+        for column in (0..v.columns).step_by(12) {
+            let quarters = (v.columns - column).min(12) / 4;
+            let mut i = 0;
+            while i < x.rows {
+                let rows = match x.rows - i {
+                    8.. => 8,
+                    4.. => 4,
+                    2.. => 2,
+                    _ => 1,
+                };
+                // SAFETY: so many rows and columns lie within the operands.
+                unsafe {
+                    let job = Job {
+                        x: x.data.as_ptr().add(i * x.stride),
+                        stride: x.stride,
+                        center: center.as_ptr(),
+                        depth: x.width,
+                        v: v.data.as_ptr().add(column),
+                        v_stride: v.stride,
+                        z: z.data.as_mut_ptr().add(i * z.stride + column),
+                        z_stride: z.stride,
+                        fresh,
+                        fetch: Fetch::share(Some(ahead), x.width, center.as_ptr().cast()),
+                    };
+                    macro_rules! some {
+                        ($rows:literal) => {
+                            match quarters {
+                                1 => some_rows::<T, $rows, 1>(job),
+                                2 => some_rows::<T, $rows, 2>(job),
+                                _ => some_rows::<T, $rows, 3>(job),
+                            }
+                        };
+                    }
+                    match rows {
+                        8 => some!(8),
+                        4 => some!(4),
+                        2 => some!(2),
+                        _ => some!(1),
+                    }
+                }
+                i += rows;
+            }
+        }
+    }
+
+    /// Some rows, and some columns of V.
+    struct Job<T> {
+        x: *const T,
+        stride: usize,
+        center: *const f64,
+        depth: usize,
+        v: *const f64,
+        v_stride: usize,
+        z: *mut f64,
+        z_stride: usize,
+        fresh: bool,
+        fetch: Fetch,
+    }
+
+    /// A function of its own: inlined among others its sums would not stay in registers. In vectors of four,
+    /// as twelve columns are three of them.
+    ///
+    /// SAFETY: the CPU has AVX-512; R rows are there and Q fours of columns.
+    #[inline(never)]
+    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
+    unsafe fn some_rows<T: Row, const R: usize, const Q: usize>(job: Job<T>) {
+        let Job { mut x, stride, mut center, depth, mut v, v_stride, mut fetch, .. } = job;
+        // SAFETY: vouched for by the caller.
+        unsafe {
+            let mut sums = [[_mm256_setzero_pd(); Q]; R];
+            for _ in 0..depth {
+                let mut right = [_mm256_setzero_pd(); Q];
+                for q in 0..Q {
+                    right[q] = _mm256_loadu_pd(v.add(q * 4));
+                }
+                let c = _mm256_set1_pd(*center);
+                for r in 0..R {
+                    let left = _mm256_sub_pd(T::splat(x.wrapping_add(r * stride)), c);
+                    for q in 0..Q {
+                        sums[r][q] = _mm256_fmadd_pd(left, right[q], sums[r][q]);
+                    }
+                }
+                fetch.step();
+                x = x.wrapping_add(1);
+                center = center.wrapping_add(1);
+                v = v.wrapping_add(v_stride);
+            }
+            for r in 0..R {
+                for q in 0..Q {
+                    let out = job.z.add(r * job.z_stride + q * 4);
+                    let old = if job.fresh { _mm256_setzero_pd() } else { _mm256_loadu_pd(out) };
+                    _mm256_storeu_pd(out, _mm256_add_pd(old, sums[r][q]));
+                }
+            }
+        }
+    }
+
+    /// SAFETY: the CPU has AVX-512; the operands are as large as they claim, sums and centre to the end of
+    /// the last vector.
+    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
+    pub unsafe fn add_transposed<T: Row>(
+        x: Lines<T>,
+        center: &[f64],
+        z: Columns<&[f64]>,
+        sums: &mut [f64],
+        stride: usize,
+        ahead: &Ahead,
+    ) {
+        let mut column = 0;
+        while column < z.columns {
+            let columns = (z.columns - column).min(12);
+            let fetch = || Fetch::share(Some(ahead), x.rows, center.as_ptr().cast());
+            // SAFETY: the columns are there, and lines of sums for them.
+            unsafe {
+                let z = (z.data.as_ptr().add(column), z.stride);
+                let out = (sums.as_mut_ptr().add(column * stride), stride);
+                match columns {
+                    4 => add_columns::<T, _, 4, 3>(x, center, z, out, fetch),
+                    8 => add_columns::<T, _, 8, 3>(x, center, z, out, fetch),
+                    _ => add_columns::<T, _, 12, 2>(x, center, z, out, fetch),
+                }
+            }
+            column += columns;
+        }
+    }
+
+    /// `MOST` (2 or 3) vectors of features at a time.
+    ///
+    /// SAFETY: the CPU has AVX-512; Z has C columns, and there are as many lines of sums, to the end of the
+    /// last vector.
+    #[inline(always)]
+    pub unsafe fn add_columns<T: Row, F: Fetching, const C: usize, const MOST: usize>(
+        x: Lines<T>,
+        center: &[f64],
+        z: (*const f64, usize),
+        (out, stride): (*mut f64, usize),
+        fetch: impl Fn() -> F,
+    ) {
+        let mut f = 0;
+        while f < x.width {
+            let left = x.width - f;
+            // SAFETY: whole vectors lie within the rows, the last one is masked.
+            unsafe {
+                let center = center.as_ptr().add(f);
+                let out = (out.add(f), stride);
+                match left {
+                    24.. if MOST == 3 => {
+                        some_features::<T, F, C, 3, true>(x, f, center, z, out, fetch())
+                    }
+                    16.. => some_features::<T, F, C, 2, true>(x, f, center, z, out, fetch()),
+                    8.. => some_features::<T, F, C, 1, true>(x, f, center, z, out, fetch()),
+                    _ => some_features::<T, F, C, 1, false>(x, f, center, z, out, fetch()),
+                }
+            }
+            f += if left >= 8 { (left / 8).min(MOST) * 8 } else { left };
+        }
+    }
+
+    /// SAFETY: as for `add_columns`; NV vectors from feature `f` on are there if `WHOLE`.
+    #[inline(never)]
+    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
+    unsafe fn some_features<
+        T: Row,
+        F: Fetching,
+        const C: usize,
+        const NV: usize,
+        const WHOLE: bool,
+    >(
+        x: Lines<T>,
+        f: usize,
+        center: *const f64,
+        (z, z_stride): (*const f64, usize),
+        (out, stride): (*mut f64, usize),
+        mut fetch: F,
+    ) {
+        let mask = first(x.width - f);
+        // SAFETY: vouched for by the caller.
+        unsafe {
+            let mut row = x.data.as_ptr().add(f);
+            let mut z = z;
+            let mut sums = [[_mm512_setzero_pd(); NV]; C];
+            let mut middle = [_mm512_setzero_pd(); NV];
+            for v in 0..NV {
+                middle[v] = _mm512_loadu_pd(center.add(v * 8));
+                for j in 0..C {
+                    sums[j][v] = _mm512_loadu_pd(out.add(j * stride + v * 8));
+                }
+            }
+            for _ in 0..x.rows {
+                let mut entries = [_mm512_setzero_pd(); NV];
+                for v in 0..NV {
+                    let loaded = T::load::<WHOLE>(row.wrapping_add(v * 8), mask);
+                    entries[v] = _mm512_sub_pd(loaded, middle[v]);
+                }
+                for j in 0..C {
+                    let z = _mm512_set1_pd(*z.add(j));
+                    for v in 0..NV {
+                        sums[j][v] = _mm512_fmadd_pd(z, entries[v], sums[j][v]);
+                    }
+                }
+                fetch.fetch();
+                row = row.wrapping_add(x.stride);
+                z = z.wrapping_add(z_stride);
+            }
+            for v in 0..NV {
+                for j in 0..C {
+                    _mm512_storeu_pd(out.add(j * stride + v * 8), sums[j][v]);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Both products against sums one entry at a time.
+    fn check<T: Row>(of: impl Fn(f64) -> T) {
+        if !has_narrow() {
+            return;
+        }
+        for (rows, d, columns) in
+            [(1, 1usize, 4), (7, 8, 8), (9, 23, 12), (15, 49, 16), (64, 100, 24)]
+        {
+            let (stride, padded) = (d + 2, columns + 4);
+            let x: Vec<T> = (0..rows * stride).map(|i| of((i as f64 * 1.3).sin() + 9.0)).collect();
+            let v: Vec<f64> = (0..d * padded).map(|i| (i as f64 * 0.7).cos()).collect();
+            let width = d.next_multiple_of(8);
+            let center: Vec<f64> = (0..width).map(|f| 9.0 + f as f64 * 1e-3).collect();
+            let lines = Lines::new(&x, stride, rows, d);
+            let ahead = Ahead::new(&x, rows);
+            let entry = |i: usize, f: usize| -> f64 { x[i * stride + f].into() - center[f] };
+            let mut z = vec![0.25; rows * padded];
+            for (turn, fresh) in [true, false].into_iter().enumerate() {
+                let v = Columns { data: &v[..], stride: padded, columns };
+                let z = Columns { data: &mut z[..], stride: padded, columns };
+                multiply_narrow(lines, &center, v, z, fresh, &ahead);
+                assert_eq!(turn == 0, fresh);
+            }
+            for (i, j) in (0..rows).flat_map(|i| (0..padded).map(move |j| (i, j))) {
+                let once: f64 = (0..d).map(|f| entry(i, f) * v[f * padded + j]).sum();
+                let expected = if j < columns { 2.0 * once } else { 0.25 };
+                let found = z[i * padded + j];
+                assert!((found - expected).abs() < 1e-12 * d as f64, "{rows} × {d} × {columns}");
+            }
+            let mut sums = vec![0.5; columns * width];
+            let scores = Columns { data: &z[..], stride: padded, columns };
+            add_transposed_narrow(lines, &center, scores, &mut sums, width, &ahead);
+            for (f, j) in (0..d).flat_map(|f| (0..columns).map(move |j| (f, j))) {
+                let product: f64 = (0..rows).map(|i| entry(i, f) * z[i * padded + j]).sum();
+                let found = sums[j * width + f];
+                assert!((found - 0.5 - product).abs() < 1e-10 * (1.0 + product.abs()));
+            }
+        }
+    }
+
+    #[test]
+    fn products_of_rows_as_they_lie() {
+        check(|v| v);
+        check(|v| v as f32);
+    }
+}
