@@ -166,7 +166,7 @@ impl Piece {
         let together = k <= most_at_once() && groups.all_differ();
         let observed: usize = (0..block.rows).map(|i| patterns.of_row(i).observed()).sum();
         let share = observed as f64 / (block.rows * block.n_features) as f64;
-        if together && wide() && share >= BY_BITS {
+        if together && wide() && share >= by_bits(k) {
             *entries = None;
             return bits.get_or_insert_default().find(patterns, block.n_features);
         }
@@ -380,9 +380,11 @@ impl<'a, 'p, T: Scalar> Rows<'a, 'p, T> {
     }
 }
 
-/// The share of entries from which on bits are faster than lists: a third of them costs the same either way,
-/// as by bits all of a row is read and standardised.
-const BY_BITS: f64 = 0.35;
+/// The share of entries from which on bits are faster than lists, as measured. By bits all of a row is read
+/// and standardised, which weighs less the more is done with every entry.
+fn by_bits(k: usize) -> f64 {
+    if k < 8 { 0.35 } else { 0.25 }
+}
 
 /// The distance of rows of d numbers that are also read down their columns: an odd number of cache lines,
 /// so that they do not crowd in a few places of the cache.

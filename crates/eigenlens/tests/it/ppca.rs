@@ -303,7 +303,15 @@ fn every_step_is_the_textbooks() {
     let wider = noisy(&mut random, 301, 71, 4, 0.6);
     let wider = with_holes(&mut random, &wider, 0.45);
     let repeated = [(&whole, 2), (&holes, 2), (&mixed, 7), (&few, 3)];
-    let apart = [(&sparse, 2), (&sparse, 9), (&most, 1), (&most, 5), (&most, 13), (&wider, 12)];
+    let apart = [
+        (&sparse, 2),
+        (&sparse, 7),
+        (&sparse, 9),
+        (&most, 1),
+        (&most, 5),
+        (&most, 13),
+        (&wider, 12),
+    ];
     for (x, k) in repeated.into_iter().chain(apart) {
         for steps in [1, 2, 5] {
             let before = Naive::of(&after(x, k, steps));
