@@ -250,7 +250,7 @@ fn add_two<'t, const U: usize, const P: usize>(
 const fn strip(vectors: usize) -> usize {
     match vectors {
         ..=6 => 64,
-        ..=12 => 32,
+        7..=12 => 32,
         _ => 16,
     }
 }
