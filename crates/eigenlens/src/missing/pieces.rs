@@ -5,7 +5,7 @@ use super::chunk::{ROWS, Survey, standardize, standardized};
 use super::expectation::Buffers;
 use super::gather::ByFeature;
 use super::posterior::Groups;
-use super::widths::{LANES, most_at_once, wide};
+use super::widths::{LANES, most_at_once, packed_width, wide, width};
 use crate::data::{Block, Prepared, Standardization, slab_rows, unit_rows};
 use crate::error::Result;
 use crate::linalg::aligned::Aligned;
@@ -166,7 +166,7 @@ impl Piece {
         let together = k <= most_at_once() && groups.all_differ();
         let observed: usize = (0..block.rows).map(|i| patterns.of_row(i).observed()).sum();
         let share = observed as f64 / (block.rows * block.n_features) as f64;
-        if together && wide() && share >= by_bits(k) {
+        if together && wide() && share >= by_bits(k, block.n_features) {
             *entries = None;
             return bits.get_or_insert_default().find(patterns, block.n_features);
         }
@@ -380,10 +380,17 @@ impl<'a, 'p, T: Scalar> Rows<'a, 'p, T> {
     }
 }
 
-/// The share of entries from which on bits are faster than lists, as measured. By bits all of a row is read
-/// and standardised, which weighs less the more is done with every entry.
-fn by_bits(k: usize) -> f64 {
-    if k < 8 { 0.35 } else { 0.25 }
+/// The share of entries from which on bits are fastest, as measured. By bits all of a row is read and
+/// standardised, which weighs less the more is done with every entry; lists are as fast while the vectors of
+/// all features stay in the nearest cache; and with one vector or two products are.
+fn by_bits(k: usize, d: usize) -> f64 {
+    let vectors = (width(k) + packed_width(k)) / LANES;
+    match k {
+        ..=2 => f64::INFINITY,
+        3..=7 if d * vectors < 500 => 0.6,
+        3..=7 => 0.35,
+        _ => 0.25,
+    }
 }
 
 /// The distance of rows of d numbers that are also read down their columns: an odd number of cache lines,
