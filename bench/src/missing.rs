@@ -126,13 +126,24 @@ fn scaling(shrink: usize) -> Result<(), Box<dyn Error>> {
     for k in [2, 10] {
         cost(base, 100, k, 0.2)?;
     }
-    for d in [100, 400] {
-        println!();
-        let rates = [0.05, 0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
-        let costs: Vec<_> =
-            rates.iter().map(|&rate| cost(base, d, 5, rate)).collect::<Result<_, _>>()?;
-        let (per_entry, per_row) = line(base as f64, &costs);
-        println!("{d} features: {per_entry:.2} ns an observed entry + {per_row:.0} ns a row");
+    for k in [5, 10] {
+        for d in [100, 400] {
+            println!();
+            let rates = [0.05, 0.2, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
+            let costs: Vec<_> =
+                rates.iter().map(|&rate| cost(base, d, k, rate)).collect::<Result<_, _>>()?;
+            let (per_entry, per_row) = line(base as f64, &costs);
+            println!(
+                "{d} features, k = {k}: {:.2} ns an observed entry + {:.0} ns a row; beside that line",
+                1e9 * per_entry,
+                1e9 * per_row
+            );
+            for (rate, (entries, seconds)) in rates.iter().zip(&costs) {
+                let expected = per_entry * entries + per_row * base as f64;
+                let off = 100.0 * (seconds / expected - 1.0);
+                println!("{:>6.0} % missing: {off:+.0} %", 100.0 * rate);
+            }
+        }
     }
     Ok(())
 }
@@ -164,18 +175,18 @@ fn cost(n: usize, d: usize, k: usize, rate: f64) -> Result<(f64, f64), Box<dyn E
     Ok((observed, each))
 }
 
-/// Nanoseconds for an entry and for a row, by least squares.
+/// Seconds for an entry and for a row, by least squares of what is off, as a share of what was measured:
+/// small tables count as much as large ones.
 fn line(rows: f64, costs: &[(f64, f64)]) -> (f64, f64) {
-    let count = costs.len() as f64;
-    let mean = |of: fn(&(f64, f64)) -> f64| costs.iter().map(of).sum::<f64>() / count;
-    let (entries, seconds) = (mean(|c| c.0), mean(|c| c.1));
-    let (mut along, mut square) = (0.0, 0.0);
-    for (e, s) in costs {
-        along += (e - entries) * (s - seconds);
-        square += (e - entries) * (e - entries);
+    // The normal equations of `entries/seconds · a + rows/seconds · b = 1`.
+    let (mut ee, mut er, mut rr, mut e, mut r) = (0.0, 0.0, 0.0, 0.0, 0.0);
+    for (entries, seconds) in costs {
+        let (x, y) = (entries / seconds, rows / seconds);
+        (ee, er, rr) = (ee + x * x, er + x * y, rr + y * y);
+        (e, r) = (e + x, r + y);
     }
-    let slope = along / square;
-    (1e9 * slope, 1e9 * (seconds - slope * entries) / rows)
+    let determinant = ee * rr - er * er;
+    ((e * rr - r * er) / determinant, (r * ee - e * er) / determinant)
 }
 
 /// Rank k plus noise, with holes at random.

@@ -83,7 +83,7 @@ pub(crate) fn fit<T: Scalar>(
     seed: u64,
     observer: &mut Observer,
 ) -> Result<Estimate> {
-    let rows = Rows::new(prepared, by, em.room);
+    let rows = Rows::new(prepared, by, k, em.room);
     let likeliest = iterate(&rows, vec![start(variances, k, seed)], em, observer)?;
     if !bayesian {
         return Ok(likeliest);
@@ -145,7 +145,7 @@ pub(crate) fn fit_mixture<T: Scalar>(
     observer: &mut Observer,
 ) -> Result<Estimate> {
     const SHORT: usize = 12;
-    let rows = Rows::new(prepared, by, em.room);
+    let rows = Rows::new(prepared, by, k, em.room);
     let samples = sample_rows(prepared, by)?;
     let n = prepared.counts().map_or(prepared.n_rows().unwrap_or(0) as f64, |c| c.iter().sum());
     let mut quiet = |_: &Progress| ControlFlow::Continue(());

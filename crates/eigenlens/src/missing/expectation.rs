@@ -1,13 +1,14 @@
 //! The step that takes expectations: posterior of every row's latent scores, and their sums.
 
-use super::gather::{BOTH, gather, gather_both, scatter, scatter_both};
-use super::lanes::LANES;
+use super::bits::{Marked, gather_marked, scatter_marked};
+use super::gather::{gather, gather_both, scatter, scatter_both};
 use super::maximization::Part;
 use super::pieces::{Body, Rows, View};
-use super::posterior::{Groups, Posterior, packed_width, width};
+use super::posterior::{Groups, Posterior};
+use super::widths::{most_at_once, packed_width, width};
 use crate::error::Result;
 use crate::linalg::aligned::Aligned;
-use crate::linalg::simd::{How, Left, Tile, vectorized};
+use crate::linalg::simd::{How, Left, Tile};
 use crate::linalg::small::packed_len;
 use crate::scalar::Scalar;
 
@@ -92,7 +93,10 @@ pub(crate) fn expect<T: Scalar>(rows: &Rows<T>, parts: &[Part]) -> Result<Expect
     let zero =
         || Expected { sums: parts.iter().map(|_| Sums::zero(d, k)).collect(), log_likelihood: 0.0 };
     let mut total = zero();
-    let steps = |groups: &Groups| {
+    let steps = |groups: &Groups, marked: bool| {
+        if marked {
+            return parts.len() * Marked::steps(groups.of_row.len(), d, k);
+        }
         let tiles = groups.of_row.len() * width(k).div_ceil(24)
             + groups.observed.len() * packed_width(k).div_ceil(24);
         2 * parts.len() * tiles * d.div_ceil(8)
@@ -136,33 +140,28 @@ impl<'a> Tables<'a> {
         Tables { part, features, width, packed, log_share: part.share.ln() }
     }
 
-    /// Vectors of a feature, where rows and groups are to be summed together.
-    fn vectors(&self, view: &View) -> Option<usize> {
-        let vectors = (self.width + self.packed) / LANES;
-        let alone = self.width == LANES && view.groups.all_differ();
-        Some(vectors).filter(|v| alone && BOTH.contains(v))
+    /// Whether rows and groups are to be summed together.
+    fn at_once(&self, view: &View) -> bool {
+        self.part.k() <= most_at_once() && view.groups.all_differ()
     }
 }
 
 /// Room for the work on some rows.
 #[derive(Default)]
 pub(super) struct Buffers {
-    /// Squared length of the rows, and zeros up to a multiple of eight.
-    norms: Vec<f64>,
     parts: Vec<Posterior>,
     /// Logarithms of the parts' densities at one row.
     densities: Vec<f64>,
 }
 
 fn add_rows(tables: &[Tables], view: &View, found: &mut Expected, buffers: &mut Buffers) {
-    let Buffers { norms, parts, densities } = buffers;
+    let Buffers { parts, densities } = buffers;
     parts.resize_with(tables.len(), Posterior::default);
-    squared_lengths(view, norms);
     for (table, part) in tables.iter().zip(&mut *parts) {
         let k = table.part.k();
         part.begin(view.groups, k);
         table.sum_over_entries(view, part);
-        part.infer(view.groups, k, table.part.noise, norms);
+        part.infer(view.groups, k, table.part.noise, view.norms);
     }
     // Responsibilities: one part takes all, and what nothing is known of counts for none.
     for (i, &g) in view.groups.of_row.iter().enumerate() {
@@ -190,7 +189,7 @@ fn add_rows(tables: &[Tables], view: &View, found: &mut Expected, buffers: &mut 
     }
     for ((table, part), sums) in tables.iter().zip(parts).zip(&mut found.sums) {
         part.weigh(view.groups, table.part.k(), table.part.noise, &mut sums.latent);
-        let squares = part.log_densities.iter().zip(&*norms);
+        let squares = part.log_densities.iter().zip(view.norms);
         sums.squares += squares.map(|(w, n)| w * n).sum::<f64>();
         table.sum_over_rows(view, part, sums);
     }
@@ -202,7 +201,7 @@ impl Tables<'_> {
         let (width, packed, stride) = (self.width, self.packed, self.width + self.packed);
         let (rows, groups) = (&mut part.rows, &mut part.groups);
         let (right, outer) = (&self.features[..], &self.features[width..]);
-        match (view.body, self.vectors(view)) {
+        match (view.body, self.at_once(view)) {
             (Body::Table { x, mask, stride: across }, _) => {
                 let ahead = Some(&view.ahead);
                 let how = How { fresh: true, padded: true, ahead, ..How::default() };
@@ -211,10 +210,11 @@ impl Tables<'_> {
                 let left = Left::new(mask, view.groups.observed.len(), view.d, across, 1);
                 f64::product(left, outer, stride, packed, groups, packed, how);
             }
-            (Body::Entries(entries), Some(vectors)) => {
-                gather_both(|i| entries.row(i), right, vectors, rows, groups);
+            (Body::Marked(marked), _) => gather_marked(marked, self.part.k(), right, rows, groups),
+            (Body::Entries(entries), true) => {
+                gather_both(|i| entries.row(i), self.part.k(), right, rows, groups);
             }
-            (Body::Entries(entries), None) => {
+            (Body::Entries(entries), false) => {
                 gather(|i| entries.of_row(i), right, stride, width, rows);
                 gather(|g| entries.of_group(g), outer, stride, packed, groups);
             }
@@ -225,7 +225,7 @@ impl Tables<'_> {
     fn sum_over_rows(&self, view: &View, part: &Posterior, sums: &mut Sums) {
         let (width, packed, stride) = (self.width, self.packed, self.width + self.packed);
         let (rows, groups, sums) = (&part.rows, &part.groups, &mut sums.features);
-        match (view.body, self.vectors(view)) {
+        match (view.body, self.at_once(view)) {
             (Body::Table { x, mask, stride: across }, _) => {
                 let how = How { padded: true, ahead: Some(&view.ahead), ..How::default() };
                 let left = Left::new(mask, view.d, view.groups.observed.len(), 1, across);
@@ -233,36 +233,15 @@ impl Tables<'_> {
                 let left = Left::new(x, view.d, view.rows, 1, across);
                 f64::product(left, rows, width, width, sums, stride, how);
             }
-            (Body::Entries(entries), Some(vectors)) => {
-                scatter_both(entries.by_feature(), rows, groups, sums, vectors);
+            (Body::Marked(marked), _) => scatter_marked(marked, self.part.k(), rows, groups, sums),
+            (Body::Entries(entries), true) => {
+                scatter_both(entries.by_feature(), self.part.k(), rows, groups, sums);
             }
-            (Body::Entries(entries), None) => {
+            (Body::Entries(entries), false) => {
                 scatter(|g| entries.of_group(g), groups, packed, &mut sums[width..], stride);
                 scatter(|i| entries.of_row(i), rows, width, sums, stride);
             }
         }
-    }
-}
-
-fn squared_lengths(view: &View, norms: &mut Vec<f64>) {
-    norms.clear();
-    norms.resize(view.rows.next_multiple_of(LANES), 0.0);
-    match view.body {
-        Body::Table { x, stride, .. } => vectorized(
-            #[inline(always)]
-            || {
-                for (norm, row) in norms.iter_mut().zip(x.chunks_exact(stride)).take(view.rows) {
-                    let mut sums = [0.0; f64::PAD];
-                    for x in row.as_chunks::<{ f64::PAD }>().0 {
-                        for l in 0..f64::PAD {
-                            sums[l] += x[l] * x[l];
-                        }
-                    }
-                    *norm = sums.iter().sum();
-                }
-            },
-        ),
-        Body::Entries(entries) => norms[..view.rows].copy_from_slice(&entries.squares),
     }
 }
 

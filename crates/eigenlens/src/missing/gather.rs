@@ -1,9 +1,8 @@
 //! Sums over the entries that rows have, one entry at a time: where few are there, a product with a
 //! matrix of zeros and ones would mostly multiply zeros.
 
-use crate::linalg::simd::{Tile, vectorized};
-
-const LANES: usize = f64::PAD;
+use super::widths::{LANES, with_widths};
+use crate::linalg::simd::vectorized;
 
 /// Vectors that are summed together: they stay in registers, and this much of a large table in cache.
 const VECTORS: usize = 4;
@@ -112,64 +111,48 @@ fn scatter_columns<'f, const V: usize, W: Fn(usize, usize) -> f64>(
     }
 }
 
-/// Vectors of a table that [`gather_both`] and [`scatter_both`] can take.
-pub(super) const BOTH: std::ops::RangeInclusive<usize> = 2..=8;
-
-/// Calls what is compiled for one of these numbers.
-macro_rules! with_vectors {
-    ($vectors:expr, $sum:ident($($argument:expr),*)) => {
-        match $vectors {
-            2 => $sum::<2>($($argument),*),
-            3 => $sum::<3>($($argument),*),
-            4 => $sum::<4>($($argument),*),
-            5 => $sum::<5>($($argument),*),
-            6 => $sum::<6>($($argument),*),
-            7 => $sum::<7>($($argument),*),
-            _ => $sum::<8>($($argument),*),
-        }
-    };
-}
-
-/// Of the first vector of a table's rows the sum with the entries as weights goes to `rows`, of the
+/// Of the first vectors of a table's rows the sum with the entries as weights goes to `rows`, of the
 /// others the plain sum to `groups`: what every item needs where no two have the same features.
 pub(super) fn gather_both<'f>(
     entries: impl Fn(usize) -> (&'f [u32], &'f [f64]),
+    k: usize,
     table: &[f64],
-    vectors: usize,
     rows: &mut [f64],
     groups: &mut [f64],
 ) {
     vectorized(
         #[inline(always)]
-        || with_vectors!(vectors, gather_vectors(&entries, table, rows, groups)),
+        || with_widths!(k, gather_vectors(&entries, table, rows, groups)),
     );
 }
 
 #[inline(always)]
-fn gather_vectors<'f, const V: usize>(
+fn gather_vectors<'f, const U: usize, const P: usize>(
     entries: &impl Fn(usize) -> (&'f [u32], &'f [f64]),
     table: &[f64],
     rows: &mut [f64],
     groups: &mut [f64],
 ) {
-    let table = table.as_chunks::<LANES>().0.as_chunks::<V>().0;
-    let groups = groups.as_chunks_mut::<LANES>().0.chunks_exact_mut(V - 1);
-    for (i, (row, group)) in rows.as_chunks_mut::<LANES>().0.iter_mut().zip(groups).enumerate() {
+    let table = table.as_chunks::<LANES>().0;
+    let rows = rows.as_chunks_mut::<LANES>().0.as_chunks_mut::<U>().0;
+    let groups = groups.as_chunks_mut::<LANES>().0.as_chunks_mut::<P>().0;
+    for (i, (row, group)) in rows.iter_mut().zip(groups).enumerate() {
         let (features, values) = entries(i);
-        let mut sums = [[0.0; LANES]; V];
+        let (mut weighted, mut plain) = ([[0.0; LANES]; U], [[0.0; LANES]; P]);
         for (&f, &x) in features.iter().zip(values) {
-            let from = &table[f as usize];
-            for l in 0..LANES {
-                sums[0][l] += x * from[0][l];
-            }
-            for v in 1..V {
+            let from = &table[f as usize * (U + P)..][..U + P];
+            for u in 0..U {
                 for l in 0..LANES {
-                    sums[v][l] += from[v][l];
+                    weighted[u][l] += x * from[u][l];
+                }
+            }
+            for p in 0..P {
+                for l in 0..LANES {
+                    plain[p][l] += from[U + p][l];
                 }
             }
         }
-        *row = sums[0];
-        group.copy_from_slice(&sums[1..]);
+        (*row, *group) = (weighted, plain);
     }
 }
 
@@ -190,53 +173,59 @@ pub(super) struct ByFeature<'e> {
 /// feature, so that the sums stay in registers.
 pub(super) fn scatter_both(
     entries: ByFeature,
+    k: usize,
     rows: &[f64],
     groups: &[f64],
     table: &mut [f64],
-    vectors: usize,
 ) {
     vectorized(
         #[inline(always)]
-        || with_vectors!(vectors, scatter_vectors(entries, rows, groups, table)),
+        || with_widths!(k, scatter_vectors(entries, rows, groups, table)),
     );
 }
 
 #[inline(always)]
-fn scatter_vectors<const V: usize>(
+fn scatter_vectors<const U: usize, const P: usize>(
     entries: ByFeature,
     rows: &[f64],
     groups: &[f64],
     table: &mut [f64],
 ) {
-    let rows = rows.as_chunks::<LANES>().0;
-    let groups = groups.as_chunks::<LANES>().0;
+    let rows = rows.as_chunks::<LANES>().0.as_chunks::<U>().0;
+    let groups = groups.as_chunks::<LANES>().0.as_chunks::<P>().0;
     // The entry of every row that comes next.
     let mut next = [0u32; u8::MAX as usize + 1];
     next.iter_mut().zip(entries.row_starts).for_each(|(next, start)| *next = *start);
-    let table = table.as_chunks_mut::<LANES>().0.as_chunks_mut::<V>().0;
-    for (to, ends) in table.iter_mut().zip(entries.starts.windows(2)) {
-        let mut sums = *to;
+    let table = table.as_chunks_mut::<LANES>().0.chunks_exact_mut(U + P);
+    for (to, ends) in table.zip(entries.starts.windows(2)) {
+        let (mut weighted, mut plain) = ([[0.0; LANES]; U], [[0.0; LANES]; P]);
+        weighted.copy_from_slice(&to[..U]);
+        plain.copy_from_slice(&to[U..]);
         for &i in &entries.holders[ends[0] as usize..ends[1] as usize] {
             let i = usize::from(i);
             let x = entries.values[next[i] as usize];
             next[i] += 1;
-            let (row, group) = (&rows[i], &groups[i * (V - 1)..][..V - 1]);
-            for l in 0..LANES {
-                sums[0][l] += x * row[l];
-            }
-            for v in 1..V {
+            let (row, group) = (&rows[i], &groups[i]);
+            for u in 0..U {
                 for l in 0..LANES {
-                    sums[v][l] += group[v - 1][l];
+                    weighted[u][l] += x * row[u][l];
+                }
+            }
+            for p in 0..P {
+                for l in 0..LANES {
+                    plain[p][l] += group[p][l];
                 }
             }
         }
-        *to = sums;
+        to[..U].copy_from_slice(&weighted);
+        to[U..].copy_from_slice(&plain);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::missing::widths::{WIDEST, packed_width, width};
 
     /// Both at once, against one after the other and against plain sums. Whole numbers: exact.
     #[test]
@@ -244,23 +233,24 @@ mod tests {
         let features: [&[u32]; 4] = [&[0, 3, 4], &[], &[2], &[0, 1, 2, 3, 4]];
         let values: [&[f64]; 4] = [&[1.0, -2.0, 3.0], &[], &[5.0], &[2.0, 0.0, 1.0, -1.0, 4.0]];
         let (n, d) = (features.len(), 5);
-        for vectors in BOTH {
-            let (stride, packed) = (vectors * LANES, (vectors - 1) * LANES);
+        for k in 0..=WIDEST {
+            let (width, packed) = (width(k), packed_width(k));
+            let stride = width + packed;
             let table: Vec<f64> = (0..d * stride).map(|i| ((i * 7919) % 23) as f64).collect();
-            let (mut rows, mut groups) = (vec![9.0; n * LANES], vec![9.0; n * packed]);
-            gather_both(|i| (features[i], values[i]), &table, vectors, &mut rows, &mut groups);
+            let (mut rows, mut groups) = (vec![9.0; n * width], vec![9.0; n * packed]);
+            gather_both(|i| (features[i], values[i]), k, &table, &mut rows, &mut groups);
             let weighted = |i: usize| (features[i], move |place: usize, _: usize| values[i][place]);
             let plain = |i: usize| (features[i], |_: usize, _: usize| 1.0);
-            let (mut apart, mut apart_groups) = (vec![0.0; n * LANES], vec![0.0; n * packed]);
-            gather(weighted, &table, stride, LANES, &mut apart);
-            gather(plain, &table[LANES..], stride, packed, &mut apart_groups);
+            let (mut apart, mut apart_groups) = (vec![0.0; n * width], vec![0.0; n * packed]);
+            gather(weighted, &table, stride, width, &mut apart);
+            gather(plain, &table[width..], stride, packed, &mut apart_groups);
             assert_eq!((&rows, &groups), (&apart, &apart_groups));
-            for (i, row) in rows.chunks(LANES).enumerate() {
+            for (i, row) in rows.chunks(width).enumerate() {
                 let terms = || features[i].iter().zip(values[i]);
                 let sum = |l: usize| {
                     terms().map(|(&f, x)| x * table[f as usize * stride + l]).sum::<f64>()
                 };
-                assert!((0..LANES).all(|l| row[l] == sum(l)));
+                assert!((0..width).all(|l| row[l] == sum(l)));
             }
             let (mut both, mut one_by_one) = (table.clone(), table);
             let entries = ByFeature {
@@ -269,9 +259,9 @@ mod tests {
                 row_starts: &[0, 3, 3, 4],
                 values: &values.concat(),
             };
-            scatter_both(entries, &rows, &groups, &mut both, vectors);
-            scatter(plain, &groups, packed, &mut one_by_one[LANES..], stride);
-            scatter(weighted, &rows, LANES, &mut one_by_one, stride);
+            scatter_both(entries, k, &rows, &groups, &mut both);
+            scatter(plain, &groups, packed, &mut one_by_one[width..], stride);
+            scatter(weighted, &rows, width, &mut one_by_one, stride);
             assert_eq!(both, one_by_one);
         }
     }

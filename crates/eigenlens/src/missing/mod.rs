@@ -5,14 +5,16 @@
 //! `M = σ²I + Σ_o w_f w_fᵀ`, `E[z] = M⁻¹ Σ_o w_f (x_f − μ_f)`, `cov[z] = σ²M⁻¹`. The maximisation is
 //! one (k + 1) × (k + 1) system for each feature, over the rows that have it.
 //!
-//! What makes it fast: where most entries are there, the sums over them are products with a matrix of
+//! What makes it fast: where patterns repeat, the sums over entries are products with a matrix of
 //! zeros and ones (rows of one pattern share a row of it), so that they run in the micro-kernel:
-//! `M = mask · {w_f w_fᵀ}` before and `Σ E[z zᵀ] = maskᵀ · {E[z zᵀ]}` after. Where few are, they are
-//! gathered one by one. What need be found out only once is kept from pass to pass. Rows fall into the
-//! fixed units of every other pass, and chunks of them choose by what they hold, so the bits do not
-//! depend on the number of threads.
+//! `M = mask · {w_f w_fᵀ}` before and `Σ E[z zᵀ] = maskᵀ · {E[z zᵀ]}` after. Where every row has its own,
+//! only entries that are there are touched, found by bits or, where few are, by lists, so that an
+//! iteration costs so much an observed entry. What need be found out only once is kept from pass to
+//! pass. Rows fall into the fixed units of every other pass, and chunks of them choose by what they
+//! hold, so the bits do not depend on the number of threads.
 
 mod accelerate;
+mod bits;
 mod chunk;
 mod conditional;
 mod em;
@@ -24,6 +26,7 @@ mod patterns;
 mod pieces;
 mod posterior;
 mod residuals;
+mod widths;
 
 pub(crate) use chunk::{Chunk, map_chunks};
 pub(crate) use conditional::{Conditional, Latent};
@@ -44,7 +47,7 @@ pub(crate) fn log_likelihood<T: Scalar>(
     by: &Standardization,
     part: Part,
 ) -> Result<f64> {
-    Ok(expectation::expect(&pieces::Rows::new(prepared, by, 0), &[part])?.log_likelihood)
+    Ok(expectation::expect(&pieces::Rows::new(prepared, by, part.k(), 0), &[part])?.log_likelihood)
 }
 
 /// Bytes that an iteration allocates.

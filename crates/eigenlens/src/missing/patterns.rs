@@ -17,6 +17,11 @@ impl Group<'_> {
         self.bits[f / 64] >> (f % 64) & 1 == 1
     }
 
+    /// Their features as bits, 64 to a word.
+    pub fn bits(&self) -> &[u64] {
+        self.bits
+    }
+
     /// How many features they have.
     pub fn observed(&self) -> usize {
         self.features.len()

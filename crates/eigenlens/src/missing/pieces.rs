@@ -1,16 +1,19 @@
 //! The rows as an iteration sees them, pass after pass: what need be found out only once is kept.
 
+use super::bits::{Bits, Marked};
 use super::chunk::{ROWS, Survey, standardize, standardized};
 use super::expectation::Buffers;
 use super::gather::ByFeature;
 use super::posterior::Groups;
+use super::widths::{LANES, most_at_once, packed_width, wide, width};
 use crate::data::{Block, Prepared, Standardization, slab_rows, unit_rows};
 use crate::error::Result;
 use crate::linalg::aligned::Aligned;
-use crate::linalg::simd::{Ahead, Tile, vectorized};
+use crate::linalg::simd::{Ahead, fetch_lines, vectorized};
 use crate::linalg::spares::Spares;
 use crate::scalar::Scalar;
 use rayon::prelude::*;
+use std::cell::Cell;
 use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -19,6 +22,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub(super) struct Rows<'a, 'p, T: Scalar> {
     prepared: &'a Prepared<'p, T>,
     by: &'a Standardization,
+    /// Latent dimensions, at most.
+    k: usize,
     /// 1 for columns that say something.
     live: Vec<f64>,
     /// What was found out about every `ROWS` rows of every unit. Kept or found again, it is the same, so
@@ -38,6 +43,8 @@ pub(super) struct View<'v> {
     pub d: usize,
     /// Rows' weights.
     pub counts: &'v [f64],
+    /// Squared lengths of the rows, and zeros up to whole vectors.
+    pub norms: &'v [f64],
     pub groups: &'v Groups,
     pub body: Body<'v>,
     /// The next rows, to be fetched by the way.
@@ -50,6 +57,8 @@ pub(super) enum Body<'v> {
     /// Rows with zeros in their holes (rows × stride), and zeros and ones of the groups (groups × stride):
     /// the sums are products.
     Table { x: &'v [f64], mask: &'v [f64], stride: usize },
+    /// Rows, and bits that say which of their entries there are; no two rows are a group.
+    Marked(Marked<'v>),
     /// What there is, where that is little.
     Entries(&'v Entries),
 }
@@ -61,8 +70,8 @@ pub(super) struct Entries {
     starts: Vec<u32>,
     features: Vec<u32>,
     values: Vec<f64>,
-    /// Squared length of every row.
-    pub squares: Vec<f64>,
+    /// Squared lengths of the rows, and zeros up to whole vectors.
+    squares: Vec<f64>,
     /// The first row of every group.
     firsts: Vec<u8>,
     /// Where each feature begins in `holders`, and the last ends.
@@ -132,32 +141,42 @@ impl Entries {
     }
 }
 
-/// What is found out about some rows.
+/// What is found out about some rows: of lists and bits the ones that are of use.
 #[derive(Clone, Default)]
 struct Piece {
     groups: Groups,
+    /// Where most entries are there, and few rows have the same.
+    bits: Option<Bits>,
     /// Where few are there.
     entries: Option<Entries>,
 }
 
 impl Piece {
-    fn find<T: Scalar>(&mut self, block: &Block<T>, by: &Standardization, survey: &mut Survey) {
+    fn find<T: Scalar>(
+        &mut self,
+        block: &Block<T>,
+        by: &Standardization,
+        k: usize,
+        survey: &mut Survey,
+    ) {
         survey.look(block, by);
         let patterns = &survey.patterns;
-        let Piece { groups, entries } = self;
-        groups.of_row.clear();
-        groups.of_row.extend(patterns.of_rows().iter().map(|&p| p as u8));
-        groups.observed.clear();
-        groups.observed.extend((0..patterns.len()).map(|p| patterns.group(p).observed() as u32));
-        let observed = |i: usize| groups.observed[usize::from(groups.of_row[i])] as usize;
+        let Piece { groups, bits, entries } = self;
+        groups.find(patterns);
+        let together = k <= most_at_once() && groups.all_differ();
+        let observed: usize = (0..block.rows).map(|i| patterns.of_row(i).observed()).sum();
+        let share = observed as f64 / (block.rows * block.n_features) as f64;
+        if together && wide() && share >= by_bits(k, block.n_features) {
+            *entries = None;
+            return bits.get_or_insert_default().find(patterns, block.n_features);
+        }
         // The micro-kernel does more additions in the same time, twice as many where rows and groups are
         // gathered one after the other.
-        let all_differ = groups.all_differ();
-        let most = if all_differ { 0.6 } else { 0.5 } * (block.rows * block.n_features) as f64;
-        if (0..block.rows).map(observed).sum::<usize>() as f64 >= most {
-            *entries = None;
+        if share >= if together { 0.6 } else { 0.5 } {
+            (*entries, *bits) = (None, None);
             return;
         }
+        *bits = None;
         let entries = entries.get_or_insert_default();
         let Entries { starts, features, values, squares, firsts, .. } = entries;
         starts.clear();
@@ -173,10 +192,17 @@ impl Piece {
         squares.clear();
         let rows = starts.windows(2).map(|w| &values[w[0] as usize..w[1] as usize]);
         squares.extend(rows.map(|row| row.iter().map(|v| v * v).sum::<f64>()));
+        squares.resize(block.rows.next_multiple_of(LANES), 0.0);
         firsts.clear();
-        firsts.extend((0..patterns.len()).map(|p| patterns.group(p).rows[0] as u8));
-        if all_differ {
+        if together {
             entries.turn(block.n_features);
+        } else {
+            // Groups are numbered in the order of their first rows.
+            for (i, &g) in groups.of_row.iter().enumerate() {
+                if usize::from(g) == firsts.len() {
+                    firsts.push(i as u8);
+                }
+            }
         }
     }
 
@@ -189,7 +215,8 @@ impl Piece {
                 + e.firsts.len()
                 + e.holders.len()
         });
-        (of_row.len() + 4 * observed.len() + entries) as u64
+        let bits = self.bits.as_ref().map_or(0, Bits::bytes);
+        (of_row.len() + 4 * observed.len() + entries + bits) as u64
     }
 }
 
@@ -201,18 +228,25 @@ struct Work<T> {
     piece: Piece,
     x: Aligned<f64>,
     mask: Aligned<f64>,
+    norms: Vec<f64>,
     counts: Vec<f64>,
 }
 
 impl<'a, 'p, T: Scalar> Rows<'a, 'p, T> {
-    /// Keeps up to `room` bytes of what is found out.
-    pub fn new(prepared: &'a Prepared<'p, T>, by: &'a Standardization, room: u64) -> Self {
+    /// For up to k latent dimensions; keeps up to `room` bytes of what is found out.
+    pub fn new(
+        prepared: &'a Prepared<'p, T>,
+        by: &'a Standardization,
+        k: usize,
+        room: u64,
+    ) -> Self {
         let unit = unit_rows(by.weight.len());
         let units = prepared.n_rows().unwrap_or(0).div_ceil(unit);
         let pieces = if room > 0 { units * unit.div_ceil(ROWS) } else { 0 };
         Rows {
             prepared,
             by,
+            k,
             live: by.weight.iter().map(|w| f64::from(u8::from(*w > 0.0))).collect(),
             pieces: (0..pieces).map(|_| OnceLock::new()).collect(),
             room: AtomicU64::new(room),
@@ -223,11 +257,11 @@ impl<'a, 'p, T: Scalar> Rows<'a, 'p, T> {
 
     /// Visits all rows in parallel: `begin` makes what a unit of rows sums into, `add` adds some rows to
     /// it, and `merge` takes the units' sums in the order of the rows. `units` may be held at once;
-    /// `steps` says how many cache lines the products of some groups can fetch.
+    /// `steps` says how often the sums of some groups can fetch something, by bits or as products.
     pub fn pass<S: Send>(
         &self,
         units: usize,
-        steps: impl Fn(&Groups) -> usize + Sync,
+        steps: impl Fn(&Groups, bool) -> usize + Sync,
         begin: impl Fn() -> S + Sync,
         add: impl Fn(&mut S, &View) + Sync,
         mut merge: impl FnMut(S) -> Result<()>,
@@ -239,7 +273,7 @@ impl<'a, 'p, T: Scalar> Rows<'a, 'p, T> {
             let one = |&start: &usize| {
                 let mut sums = begin();
                 let mut work = self.work.lend();
-                let Work { scratch, survey, piece, x, mask, counts } = &mut *work;
+                let Work { scratch, survey, piece, x, mask, norms, counts } = &mut *work;
                 let end = (start + unit).min(slab.rows);
                 let places = (slab.first + start) / unit * unit.div_ceil(ROWS)..;
                 for (at, place) in (start..end).step_by(ROWS).zip(places) {
@@ -248,22 +282,35 @@ impl<'a, 'p, T: Scalar> Rows<'a, 'p, T> {
                     let known = kept.and_then(OnceLock::get);
                     if known.is_none() {
                         let block = slab.block(at, at + rows, scratch);
-                        piece.find(&block, self.by, survey);
+                        piece.find(&block, self.by, self.k, survey);
                         kept.inspect(|kept| self.keep(kept, piece));
                     }
-                    let Piece { groups, entries } = known.unwrap_or(piece);
-                    let (body, next) = match entries {
-                        Some(entries) => (Body::Entries(entries), &[][..]),
-                        None => {
+                    let Piece { groups, bits, entries } = known.unwrap_or(piece);
+                    let next = match entries {
+                        Some(_) => &[][..],
+                        None => slab.upcoming(at + rows, ROWS, end),
+                    };
+                    let ahead = Ahead::new(next, steps(groups, false));
+                    let fetch = fetching(next, bits.as_ref().map_or(1, |_| steps(groups, true)));
+                    let (body, norms) = match (entries, bits) {
+                        (Some(entries), _) => (Body::Entries(entries), &entries.squares[..]),
+                        (None, Some(bits)) => {
                             let block = slab.block(at, at + rows, scratch);
-                            let next = slab.upcoming(at + rows, ROWS, end);
-                            (self.tabulate(&block, groups, x, mask), next)
+                            let stride = apart(d);
+                            self.standardize(&block, stride, x, norms);
+                            (Body::Marked(Marked { bits, x, stride, ahead: &fetch }), &norms[..])
+                        }
+                        (None, None) => {
+                            let block = slab.block(at, at + rows, scratch);
+                            let stride = d.next_multiple_of(LANES);
+                            self.standardize(&block, stride, x, norms);
+                            self.mask(&block, groups, stride, mask);
+                            (Body::Table { x, mask, stride }, &norms[..])
                         }
                     };
-                    let ahead = Ahead::new(next, steps(groups));
                     counts.clear();
                     counts.extend((at..at + rows).map(|i| slab.count(i)));
-                    add(&mut sums, &View { rows, d, counts, groups, body, ahead });
+                    add(&mut sums, &View { rows, d, counts, norms, groups, body, ahead });
                 }
                 sums
             };
@@ -280,22 +327,41 @@ impl<'a, 'p, T: Scalar> Rows<'a, 'p, T> {
         }
     }
 
-    fn tabulate<'v>(
+    /// Rows `stride` apart with zeros in their holes, and their squared lengths.
+    fn standardize(
         &self,
         block: &Block<T>,
-        groups: &Groups,
-        x: &'v mut Aligned<f64>,
-        mask: &'v mut Aligned<f64>,
-    ) -> Body<'v> {
-        let d = block.n_features;
-        let stride = d.next_multiple_of(f64::PAD);
+        stride: usize,
+        x: &mut Aligned<f64>,
+        norms: &mut Vec<f64>,
+    ) {
         x.resize(ROWS * stride);
+        norms.clear();
+        norms.resize(block.rows.next_multiple_of(LANES), 0.0);
+        let rows = x.chunks_exact_mut(stride).zip(&mut *norms).take(block.rows);
+        for (i, (out, norm)) in rows.enumerate() {
+            standardize(block.row(i), self.by, out);
+            *norm = vectorized(
+                #[inline(always)]
+                || {
+                    let mut sums = [0.0; LANES];
+                    for x in out.as_chunks::<LANES>().0 {
+                        for l in 0..LANES {
+                            sums[l] += x[l] * x[l];
+                        }
+                    }
+                    sums.iter().sum()
+                },
+            );
+        }
+    }
+
+    /// Ones where the first rows of groups have an entry, zeros elsewhere.
+    fn mask(&self, block: &Block<T>, groups: &Groups, stride: usize, mask: &mut Aligned<f64>) {
         mask.resize(ROWS * stride);
         let mut masks = mask.chunks_exact_mut(stride);
         let mut seen = 0;
-        for (i, out) in x.chunks_exact_mut(stride).enumerate().take(block.rows) {
-            let row = block.row(i);
-            standardize(row, self.by, out);
+        for i in 0..block.rows {
             // Groups are numbered in the order of their first rows.
             if usize::from(groups.of_row[i]) == seen
                 && let Some(mask) = masks.next()
@@ -304,13 +370,43 @@ impl<'a, 'p, T: Scalar> Rows<'a, 'p, T> {
                 vectorized(
                     #[inline(always)]
                     || {
-                        for ((m, x), live) in mask.iter_mut().zip(row).zip(&self.live) {
+                        for ((m, x), live) in mask.iter_mut().zip(block.row(i)).zip(&self.live) {
                             *m = if x.to_f64().is_nan() { 0.0 } else { *live };
                         }
                     },
                 );
             }
         }
-        Body::Table { x, mask, stride }
+    }
+}
+
+/// The share of entries from which on bits are fastest, as measured. By bits all of a row is read and
+/// standardised, which weighs less the more is done with every entry; lists are as fast while the vectors of
+/// all features stay in the nearest cache; and with one vector or two products are.
+fn by_bits(k: usize, d: usize) -> f64 {
+    let vectors = (width(k) + packed_width(k)) / LANES;
+    match k {
+        ..=2 => f64::INFINITY,
+        3..=7 if d * vectors < 500 => 0.6,
+        3..=7 => 0.35,
+        _ => 0.25,
+    }
+}
+
+/// The distance of rows of d numbers that are also read down their columns: an odd number of cache lines,
+/// so that they do not crowd in a few places of the cache.
+fn apart(d: usize) -> usize {
+    (d.div_ceil(LANES) | 1) * LANES
+}
+
+/// Fetches an even share of what comes next whenever it is called, all of it in so many steps.
+fn fetching<T>(next: &[T], steps: usize) -> impl Fn() {
+    let line = 64 / size_of::<T>();
+    let share = next.len().div_ceil(steps.max(1)).next_multiple_of(line);
+    let left = Cell::new(next);
+    move || {
+        let (now, later) = left.get().split_at(share.min(left.get().len()));
+        fetch_lines(now);
+        left.set(later);
     }
 }

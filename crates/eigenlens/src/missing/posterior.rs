@@ -1,18 +1,11 @@
 //! Posteriors of the rows of a chunk under one part, eight rows at a time, one in each lane.
 
 use super::lanes::{LANES, Lane, Room, invert_lanes, load, store};
+use super::patterns::Patterns;
+use super::widths::{packed_width, width};
 use crate::linalg::aligned::Aligned;
-use crate::linalg::simd::{Tile, vectorized};
+use crate::linalg::simd::vectorized;
 use crate::linalg::small::packed_len;
-
-/// Numbers from one `ẑ` to the next, and from one packed `ẑ ẑᵀ` to the next: whole vectors.
-pub(super) fn width(k: usize) -> usize {
-    (k + 1).next_multiple_of(f64::PAD)
-}
-
-pub(super) fn packed_width(k: usize) -> usize {
-    packed_len(k + 1).next_multiple_of(f64::PAD)
-}
 
 /// Which rows of a chunk have the same entries.
 #[derive(Clone, Default)]
@@ -24,7 +17,23 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// Whether no two rows have the same entries.
+    /// Rows that have the same entries; where hardly any have, each is a group of its own.
+    pub fn find(&mut self, patterns: &Patterns) {
+        let n = patterns.of_rows().len();
+        let observed = |i: usize| patterns.of_row(i).observed() as u32;
+        self.of_row.clear();
+        self.observed.clear();
+        if 4 * patterns.len() >= 3 * n {
+            self.of_row.extend((0..n).map(|i| i as u8));
+            self.observed.extend((0..n).map(observed));
+        } else {
+            self.of_row.extend(patterns.of_rows().iter().map(|&p| p as u8));
+            let all = (0..patterns.len()).map(|p| patterns.group(p).observed() as u32);
+            self.observed.extend(all);
+        }
+    }
+
+    /// Whether every row is a group of its own.
     pub fn all_differ(&self) -> bool {
         self.observed.len() == self.of_row.len()
     }

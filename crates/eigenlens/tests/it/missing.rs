@@ -348,19 +348,20 @@ fn samples_and_p_values_are_the_models() {
 
 #[test]
 fn threads_blocks_and_storage_change_no_bit() {
-    // Most entries there, and few, of which all or some are kept from pass to pass.
-    for (d, rate) in [(6, 0.2), (20, 0.8), (30, 0.88)] {
-        no_bit_changes(&holey(12, 5000, d, 2, rate).1);
+    // Most entries there, in patterns that repeat or do not, and few, of which all or some are kept from
+    // pass to pass.
+    for (d, k, rate) in [(6, 2, 0.2), (30, 3, 0.3), (70, 8, 0.6), (20, 2, 0.8), (30, 2, 0.88)] {
+        no_bit_changes(&holey(12, 5000, d, 2, rate).1, k);
     }
 }
 
-fn no_bit_changes(x: &Array2<f64>) {
+fn no_bit_changes(x: &Array2<f64>, k: usize) {
     let short = Options { max_iterations: 6, ..Options::default() };
     let fit = |storage: Storage, threads: usize| {
         let table = Table::<f64>::new(x, storage);
         let options = Options { threads: Some(threads), ..short.clone() };
         let data = table.dataset().with_missing(Missing::Em);
-        let model = Ppca::new(2).options(options).fit(&data).unwrap();
+        let model = Ppca::new(k).options(options).fit(&data).unwrap();
         let imputed = model.impute(&data).unwrap();
         (model.to_parts().arrays, imputed.entries)
     };
@@ -376,9 +377,9 @@ fn no_bit_changes(x: &Array2<f64>) {
         assert!(fit(storage, threads) == first, "{storage:?}, {threads} threads");
     }
     let f32s = Table::<f32>::new(x, Storage::RowMajor);
-    let single = Ppca::new(2).options(short.clone());
+    let single = Ppca::new(k).options(short.clone());
     let single = single.fit(&f32s.dataset().with_missing(Missing::Em)).unwrap();
-    let double = Ppca::new(2).options(short);
+    let double = Ppca::new(k).options(short);
     let double = double.fit(&Dataset::from(x).with_missing(Missing::Em)).unwrap();
     let size = frobenius(&double.covariance());
     assert_all_close("C", &single.covariance(), &double.covariance(), 1e-5 * size);

@@ -298,8 +298,21 @@ fn every_step_is_the_textbooks() {
                 if (i + f) % 3 == 0 { wide[[i, f]] } else { f64::NAN }
             },
         );
-    let cases = [(&whole, 2), (&holes, 2), (&sparse, 2), (&sparse, 9), (&mixed, 7), (&few, 3)];
-    for (x, k) in cases {
+    // Most entries, in patterns that no two rows share: by bits, and for many components as products.
+    let most = with_holes(&mut random, &wide, 0.2);
+    let wider = noisy(&mut random, 301, 71, 4, 0.6);
+    let wider = with_holes(&mut random, &wider, 0.45);
+    let repeated = [(&whole, 2), (&holes, 2), (&mixed, 7), (&few, 3)];
+    let apart = [
+        (&sparse, 2),
+        (&sparse, 7),
+        (&sparse, 9),
+        (&most, 1),
+        (&most, 5),
+        (&most, 13),
+        (&wider, 12),
+    ];
+    for (x, k) in repeated.into_iter().chain(apart) {
         for steps in [1, 2, 5] {
             let before = Naive::of(&after(x, k, steps));
             let expected = before.step(x);
