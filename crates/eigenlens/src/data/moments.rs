@@ -12,6 +12,7 @@ use crate::linalg::dense::power_of_two;
 use crate::linalg::pool;
 use crate::linalg::scatter::{
     Square, Squares, add_lower, lower_steps, mirror, packed_len, row_width, subtract_lower,
+    sums_stride,
 };
 use crate::linalg::simd::{Ahead, Steps, Tile};
 use crate::linalg::spares::Lent;
@@ -347,7 +348,7 @@ fn scatter_by_units<T: Scalar>(
                 let Workspace { scratch, packed, panel: means, z: beside, columns, shift, .. } =
                     &mut **work;
                 let end = (start + unit).min(slab.rows);
-                let mut c = prepared.room(d * d);
+                let mut c = prepared.room(d * sums_stride(d));
                 let mut unit = Columns::zero(d);
                 // The scatter between the means of blocks is that of rows, one for each.
                 let (blocks, row) = ((end - start).div_ceil(BLOCK), row_width::<f64>(d));
@@ -389,7 +390,8 @@ fn scatter_by_units<T: Scalar>(
     for part in parts {
         let (columns, c) = part?;
         let row = merging_row(total, &columns);
-        for (i, (out, part)) in scatter.rows_mut().into_iter().zip(c.chunks_exact(d)).enumerate() {
+        let lines = c.chunks_exact(sums_stride(d));
+        for (i, (out, part)) in scatter.rows_mut().into_iter().zip(lines).enumerate() {
             let out = &mut out.into_slice().unwrap_or_default()[..=i];
             for ((o, &p), &r) in out.iter_mut().zip(part).zip(&row) {
                 *o += p + row[i] * r;

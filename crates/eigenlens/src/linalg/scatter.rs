@@ -1,5 +1,6 @@
 //! `PᵀP` of packed blocks of rows: the lower triangle only, at the speed of the micro-kernel.
 
+use super::aligned::Aligned;
 use super::gemm::slice_mut;
 use super::simd::{Ahead, How, Left, Steps, Tile};
 use crate::scalar::Scalar;
@@ -28,7 +29,7 @@ pub(crate) struct Square {
     first_column: usize,
     columns: usize,
     /// Empty until something but zeros is added: the pages are written first by the core that needs them.
-    sums: Vec<f64>,
+    sums: Aligned<f64>,
 }
 
 /// The largest side: a multiple of every type's panel; 288 KiB of sums.
@@ -47,7 +48,7 @@ impl Squares {
         };
         let square = |first_row: usize, first_column: usize| {
             let (rows, columns) = (side.min(d - first_row), side.min(d - first_column));
-            Square { first_row, rows, first_column, columns, sums: Vec::new() }
+            Square { first_row, rows, first_column, columns, sums: Aligned::default() }
         };
         // Those on the diagonal take half the time: they come last.
         let starts = || (0..d).step_by(side);
@@ -112,7 +113,7 @@ impl Square {
         {
             return;
         }
-        self.sums.resize(self.rows * self.columns, 0.0);
+        self.sums.resize(self.rows * self.columns);
         let length = depth * T::PANEL;
         let upcoming = |first: usize, width: usize| {
             let (from, to) = (first * depth, (first + width).next_multiple_of(T::PANEL) * depth);
@@ -181,8 +182,13 @@ pub(crate) fn row_width<T: Scalar>(d: usize) -> usize {
     if (width * size_of::<T>()).is_multiple_of(1024) { width + T::PAD } else { width }
 }
 
-/// Adds `PᵀP` to the lower triangle of `c` (d × d), or writes it to a `fresh` one, for rows of `width`
-/// padded entries, of which only `steps` need be looked at.
+/// Distance between the rows of a matrix of sums (d × d): whole vectors, each in one cache line.
+pub(crate) fn sums_stride(d: usize) -> usize {
+    d.next_multiple_of(f64::PAD)
+}
+
+/// Adds `PᵀP` to the lower triangle of `c` (d × d, rows [`sums_stride`] apart), or writes it to a `fresh` one,
+/// for rows of `width` padded entries, of which only `steps` need be looked at.
 #[expect(clippy::too_many_arguments)]
 pub(crate) fn add_lower<T: Scalar>(
     rows: &[T],
@@ -197,7 +203,7 @@ pub(crate) fn add_lower<T: Scalar>(
     let left = Left::new(rows, d, depth, 1, width);
     let steps = steps.map(|steps| (steps, 0));
     let how = How { fresh, padded: true, below_diagonal: Some(0), ahead, steps };
-    T::product(left, rows, width, d, c, d, how);
+    T::product(left, rows, width, d, c, sums_stride(d), how);
 }
 
 /// Subtracts it.
@@ -205,7 +211,7 @@ pub(crate) fn subtract_lower(rows: &[f64], width: usize, depth: usize, d: usize,
     let negative: Vec<f64> = rows[..depth * width].iter().map(|v| -v).collect();
     let left = Left::new(&negative, d, depth, 1, width);
     let how = How { padded: true, below_diagonal: Some(0), ..How::default() };
-    f64::product(left, rows, width, d, c, d, how);
+    f64::product(left, rows, width, d, c, sums_stride(d), how);
 }
 
 /// How many steps [`add_lower`] takes, where registers are widest: tiles of eight rows by a panel.
