@@ -4,7 +4,7 @@ use super::Standardization;
 use super::prepared::Block;
 use crate::linalg::aligned::Aligned;
 use crate::linalg::simd::{
-    self, Ahead, Columns, How, Left, NARROW, Tile, has_narrow, multiply_narrow, vectorized,
+    self, Ahead, Columns, How, Left, NARROW, Tile, has_wide_registers, multiply_narrow, vectorized,
 };
 use crate::scalar::Scalar;
 use ndarray::{ArrayView2, s};
@@ -71,7 +71,7 @@ impl Right {
 
     /// Whether rows are best multiplied as they lie.
     pub fn is_narrow(&self) -> bool {
-        self.used <= NARROW && has_narrow()
+        self.used <= NARROW && has_wide_registers()
     }
 
     /// Rows of a block that begins at feature `first`, less the leading digits of the means.
@@ -158,6 +158,65 @@ impl Right {
     fn clear_unused(&self, z: &mut [f64], rows: usize) {
         if self.used < self.columns {
             z.chunks_exact_mut(self.columns).take(rows).for_each(|z| z[self.used..].fill(0.0));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Columns as Moments, Dataset, Prepared};
+    use crate::linalg::random;
+    use ndarray::Array2;
+
+    /// Scores of rows as they lie have the bits of those from panels, and are the sums they stand for.
+    fn check<T: Scalar>(n: usize, d: usize, k: usize) {
+        let mut rng = random::stream(5, 0);
+        let noise = random::normal_matrix(&mut rng, n, d);
+        let x = Array2::from_shape_fn((n, d), |(i, f)| {
+            T::from_f64((1e3 + noise[[i, f]]) * (1.0 + f as f64))
+        });
+        let v = random::normal_matrix(&mut rng, d, k);
+        let data = Dataset::from(&x);
+        let mut prepared = Prepared::new(&data).unwrap();
+        let columns = Moments::of(&mut prepared).unwrap();
+        let by = Standardization::new::<T>(&columns, None, true, true);
+        let right = Right::new(v.view(), &by);
+        assert_eq!(right.is_narrow(), k <= NARROW && has_wide_registers());
+        let look = |slab: crate::data::Slab<T>| {
+            let mut scratch = Vec::new();
+            let block = slab.block(0, n, &mut scratch);
+            let stride = d.next_multiple_of(8);
+            let mut panel = Aligned::zeros(n * stride);
+            let mut z = vec![7.0; n * right.columns];
+            let ahead = Ahead::new::<T>(&[], 1);
+            right.center(&block, 0, &mut panel, stride);
+            right.multiply(&panel, stride, n, 0, d, &mut z, &ahead);
+            if right.is_narrow() {
+                let mut as_they_lie = vec![3.0; z.len()];
+                right.multiply_rows(&block, &mut as_they_lie, &ahead);
+                assert_eq!(z, as_they_lie, "{n} × {d} × {k}");
+            }
+            right.subtract_rest(&mut z);
+            for (i, z) in z.chunks_exact(right.columns).enumerate() {
+                for (j, z) in z.iter().enumerate() {
+                    let entry =
+                        |f: usize| ((x[[i, f]].to_f64() - by.mean[f]) - by.low[f]) * by.weight[f];
+                    let expected: f64 =
+                        (0..d).map(|f| if j < k { entry(f) * v[[f, j]] } else { 0.0 }).sum();
+                    assert!((z - expected).abs() < 1e-11 * d as f64, "{n} × {d} × {k}");
+                }
+            }
+            Ok(())
+        };
+        prepared.for_each_slab(n, look).unwrap();
+    }
+
+    #[test]
+    fn rows_and_panels_give_the_same_scores() {
+        for (n, d, k) in [(9, 5, 1), (17, 130, 11), (33, 300, 24), (12, 40, 30)] {
+            check::<f64>(n, d, k);
+            check::<f32>(n, d, k);
         }
     }
 }

@@ -15,7 +15,7 @@ mod turn;
 
 pub use exp::{cos, exp, exp_f32};
 pub use fours::{FOURS_SHIFT, Fours, has_fours, pack_fours};
-pub use narrow::{Columns, NARROW, add_transposed_narrow, has_narrow, multiply_narrow};
+pub use narrow::{Columns, NARROW, add_transposed_narrow, multiply_narrow};
 pub use rows::{Lines, Row, add_deviations, center, scale, standardize};
 pub use steps::Steps;
 pub use symmetric::{GROUP, WIDTH, symmetric_tile};
@@ -133,6 +133,15 @@ pub fn fetch_line<T>(element: &T) {
 #[inline(always)]
 pub fn fetch_lines<T>(elements: &[T]) {
     elements.iter().step_by(64 / size_of::<T>()).for_each(fetch_line);
+}
+
+/// Whether the CPU has 32 registers of eight doubles each.
+#[inline]
+pub fn has_wide_registers() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return x86::has_avx512();
+    #[cfg(not(target_arch = "x86_64"))]
+    false
 }
 
 /// Runs `work` compiled for wide registers where the CPU has them. For plain element-wise loops:

@@ -5,11 +5,11 @@ use super::chunk::{ROWS, Survey, standardize, standardized};
 use super::expectation::Buffers;
 use super::gather::ByFeature;
 use super::posterior::Groups;
-use super::widths::{LANES, most_at_once, packed_width, wide, width};
+use super::widths::{LANES, most_at_once, packed_width, width};
 use crate::data::{Block, Prepared, Standardization, slab_rows, unit_rows};
 use crate::error::Result;
 use crate::linalg::aligned::Aligned;
-use crate::linalg::simd::{Ahead, fetch_lines, vectorized};
+use crate::linalg::simd::{Ahead, fetch_lines, has_wide_registers, vectorized};
 use crate::linalg::spares::Spares;
 use crate::scalar::Scalar;
 use rayon::prelude::*;
@@ -166,7 +166,7 @@ impl Piece {
         let together = k <= most_at_once() && groups.all_differ();
         let observed: usize = (0..block.rows).map(|i| patterns.of_row(i).observed()).sum();
         let share = observed as f64 / (block.rows * block.n_features) as f64;
-        if together && wide() && share >= by_bits(k, block.n_features) {
+        if together && has_wide_registers() && share >= by_bits(k, block.n_features) {
             *entries = None;
             return bits.get_or_insert_default().find(patterns, block.n_features);
         }

@@ -1,6 +1,6 @@
 //! How many numbers a row and a pattern have, in whole vectors.
 
-use crate::linalg::simd::Tile;
+use crate::linalg::simd::{Tile, has_wide_registers};
 use crate::linalg::small::packed_len;
 
 /// Numbers of a vector.
@@ -21,15 +21,7 @@ pub(super) const WIDEST: usize = 12;
 
 /// The most latent dimensions for which the sums of a row stay in registers.
 pub(super) fn most_at_once() -> usize {
-    if wide() { WIDEST } else { 7 }
-}
-
-/// Whether there are 32 registers of a whole vector each: without, the sums of two rows do not stay in them.
-pub(super) fn wide() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    return is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl");
-    #[cfg(not(target_arch = "x86_64"))]
-    false
+    if has_wide_registers() { WIDEST } else { 7 }
 }
 
 /// Calls what is compiled for the vectors of `ẑ` and of a packed `ẑ ẑᵀ` with up to [`WIDEST`] dimensions.

@@ -229,7 +229,7 @@ mod tests {
     fn number(i: usize, f: usize) -> u8 {
         // Extremes among them.
         [0, 255, 128, 127, 1][(i * 7 + f) % 5]
-            ^ ((i * 31 + f * 17) as u8 & if f % 3 == 0 { 0 } else { 0xff })
+            ^ ((i * 31 + f * 17) as u8 & if f.is_multiple_of(3) { 0 } else { 0xff })
     }
 
     /// Numbers packed and multiplied against sums one at a time, by every kernel there is.

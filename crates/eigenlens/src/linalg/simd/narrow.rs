@@ -2,18 +2,10 @@
 //! in registers, both times they are used, and never written.
 
 use super::rows::Row;
-use super::{Ahead, Lines};
+use super::{Ahead, Lines, has_wide_registers};
 
 /// Columns that are few: rows are widened once for every twelve of them.
 pub const NARROW: usize = 24;
-
-/// Whether the CPU has kernels for it.
-pub fn has_narrow() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    return super::x86::has_avx512();
-    #[cfg(not(target_arch = "x86_64"))]
-    false
-}
 
 /// A row-major operand of which `columns` count, a multiple of four.
 pub struct Columns<M> {
@@ -34,7 +26,7 @@ impl<M: std::ops::Deref<Target = [f64]>> Columns<M> {
 }
 
 /// `Z = (X − 1 cᵀ) V`, or where it is not `fresh` adds to it: each number one chain of fused
-/// multiply-adds over the features. For a CPU that [has it](has_narrow).
+/// multiply-adds over the features. For a CPU that [has the registers](has_wide_registers).
 pub fn multiply_narrow<T: Row>(
     x: Lines<T>,
     center: &[f64],
@@ -45,7 +37,7 @@ pub fn multiply_narrow<T: Row>(
 ) {
     v.check(x.width);
     z.check(x.rows);
-    assert!(v.columns == z.columns && center.len() >= x.width && has_narrow());
+    assert!(v.columns == z.columns && center.len() >= x.width && has_wide_registers());
     #[cfg(target_arch = "x86_64")]
     // SAFETY: the CPU was asked; the extents are asserted here and in `Lines::new`.
     unsafe {
@@ -54,7 +46,7 @@ pub fn multiply_narrow<T: Row>(
 }
 
 /// Adds `((X − 1 cᵀ)ᵀ Z)ᵀ` to lines of sums, one for each column of Z. Lines have whole vectors, as has the
-/// centre. For a CPU that [has it](has_narrow).
+/// centre. For a CPU that [has the registers](has_wide_registers).
 pub fn add_transposed_narrow<T: Row>(
     x: Lines<T>,
     center: &[f64],
@@ -66,7 +58,7 @@ pub fn add_transposed_narrow<T: Row>(
     let width = x.width.next_multiple_of(8);
     z.check(x.rows);
     assert!(center.len() >= width && stride >= width && sums.len() >= z.columns * stride);
-    assert!(has_narrow());
+    assert!(has_wide_registers());
     #[cfg(target_arch = "x86_64")]
     // SAFETY: the CPU was asked; the extents are asserted here and in `Lines::new`.
     unsafe {
@@ -322,7 +314,7 @@ mod tests {
 
     /// Both products against sums one entry at a time.
     fn check<T: Row>(of: impl Fn(f64) -> T) {
-        if !has_narrow() {
+        if !has_wide_registers() {
             return;
         }
         for (rows, d, columns) in

@@ -16,10 +16,7 @@ impl Steps {
 
     /// Whether products of this CPU pass over steps that are not listed.
     pub fn help() -> bool {
-        #[cfg(target_arch = "x86_64")]
-        return super::x86::has_avx512();
-        #[cfg(not(target_arch = "x86_64"))]
-        false
+        super::has_wide_registers()
     }
 
     /// Of panels with `depth` rows of `stride` elements, none of them looked at yet.

@@ -1,8 +1,8 @@
 //! `XᵀX V` for a block V of eight columns, of which rows are read from memory once: they are centred
 //! in registers, both times they are used, and never written.
 
-use super::Lines;
 use super::rows::Row;
+use super::{Lines, has_wide_registers};
 use crate::linalg::aligned::Aligned;
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
@@ -32,7 +32,7 @@ impl Thin {
         value: impl Fn(usize, usize) -> f64,
         center: impl Fn(usize) -> f64,
     ) -> Option<Thin> {
-        if !available() {
+        if !has_wide_registers() {
             return None;
         }
         // An odd number of cache lines: the sums of one feature do not share cache sets.
@@ -81,13 +81,6 @@ impl Thin {
             wide::add_transposed(self, x, z, next, sums);
         }
     }
-}
-
-fn available() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    return super::x86::has_avx512();
-    #[cfg(not(target_arch = "x86_64"))]
-    false
 }
 
 /// Sums of eight lanes for every row and column, between one range of features and the next.
