@@ -200,7 +200,7 @@ def limits_table(bench: Bench, results: list[Result]) -> str:
     The work of the covariance and dual routes at the rate of NumPy's products: half of a Gram
     matrix in the elements' type, in f64 the scores and the certificate (the way back from every
     score, or there and back for eight probes). Two reads of the data may go on meanwhile. Only
-    zeros that are not multiplied, as in images, can take less.
+    whole numbers that are multiplied as bytes, as in images, can take less.
     """
     rates = json.loads(call([sys.executable, Path(__file__).with_name("limits.py")]))
     cases = {case["name"]: case for case in bench.cases()}
