@@ -9,7 +9,6 @@ use super::{Source, Standardization, sparse};
 use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::gemm::{rows_of, slice_mut};
-use crate::linalg::pages::prefer_large;
 use crate::linalg::scatter::{Squares, packed_len};
 use crate::linalg::simd::{
     self, Ahead, Columns, How, Left, Lines, Tile, add_transposed_narrow, fetch_lines, vectorized,
@@ -60,8 +59,7 @@ pub(crate) struct Scores<'o, T: Scalar> {
 impl<'o, T: Scalar> Scores<'o, T> {
     /// Gathers scores, with room for `rows`.
     pub fn gather(factors: Vec<f64>, rows: usize) -> Self {
-        let mut values = vec![T::default(); rows.saturating_mul(factors.len())];
-        prefer_large(&mut values);
+        let values = vec![T::default(); rows.saturating_mul(factors.len())];
         Scores { factors, values, used: 0, sink: None }
     }
 
