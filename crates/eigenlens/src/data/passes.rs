@@ -288,11 +288,10 @@ impl<T: Scalar> Standardized<'_, T> {
                             standardize(&block, self.by, 0, panel, stride);
                             add_by_class(panel, stride, &block, codes, &mut product, width);
                         } else if let Some(from) = gram_from {
-                            for z in z.chunks_exact(b).take(rows) {
-                                scores.iter_mut().zip(&z[from..]).for_each(|(sum, z)| *sum += z);
-                            }
+                            add_rows(&z[..rows * b], b, from, &mut scores);
                             // (Xᵀ Z)ᵀ: features across the vectors, columns of Z broadcast.
                             if narrow {
+                                let columns = v.count - from;
                                 let scores = Columns { data: &z[from..], stride: b, columns };
                                 let (lines, c) = (block.lines(0, d), &v.center);
                                 add_transposed_narrow(
@@ -640,6 +639,18 @@ fn add_to(total: &mut [f64], part: &[f64], begun: bool) {
     } else {
         total.copy_from_slice(part);
     }
+}
+
+/// Adds the columns of Z (· × b) from one on to their sums.
+fn add_rows(z: &[f64], b: usize, from: usize, sums: &mut [f64]) {
+    vectorized(
+        #[inline(always)]
+        || {
+            for z in z.chunks_exact(b) {
+                sums.iter_mut().zip(&z[from..]).for_each(|(sum, z)| *sum += z);
+            }
+        },
+    );
 }
 
 /// Adds each row of a panel, times its weight, to the line of its class; rows without one to none.

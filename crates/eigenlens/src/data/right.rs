@@ -24,6 +24,8 @@ pub(super) struct Right {
     pub columns: usize,
     /// The same in halves of vectors: beyond them are zeros.
     pub used: usize,
+    /// Columns of V as they came.
+    pub count: usize,
     panels: Aligned<f64>,
     /// The leading digits of the means, with zeros to the end of a vector.
     pub center: Aligned<f64>,
@@ -66,7 +68,7 @@ impl Right {
         center[..features].copy_from_slice(&by.mean);
         let used = b.next_multiple_of(f64::PAD / 2);
         let (zeros, ones) = (vec![0.0; features], vec![1.0; features]);
-        Right { features, columns, used, panels, center, rest, zeros, ones }
+        Right { features, columns, used, count: b, panels, center, rest, zeros, ones }
     }
 
     /// Whether rows are best multiplied as they lie.
@@ -124,7 +126,7 @@ impl Right {
         for from in (0..self.features).step_by(Self::DEPTH) {
             let depth = Self::DEPTH.min(self.features - from);
             let (data, stride, columns) =
-                (&self.panels[from * self.columns..], self.columns, self.used);
+                (&self.panels[from * self.columns..], self.columns, self.count);
             let v = Columns { data, stride, columns };
             let z = Columns { data: &mut *z, stride, columns };
             let lines = block.lines(from, depth);

@@ -48,7 +48,6 @@ impl Certifier<'_> {
         // Components and guard, then (from a multiple of the kernel's width on) the probes.
         let guard = usize::from(self.pairs.values.len() > k && self.pairs.vectors.ncols() > k);
         let kept = k + guard;
-        let padded = kept.next_multiple_of(data.column_step());
         // Measuring every one of many components would cost more than the scores.
         let many = 8 * k > d.max(64) || kept > 3 * PROBES;
         let belief = if many { self.belief(routed, kept) } else { None };
@@ -57,6 +56,8 @@ impl Certifier<'_> {
         let early = if of_matrix { None } else { Some(find_missed()) };
         let everywhere = if of_matrix || early == Some(None) { PROBES } else { 0 };
         let among = if belief.is_some() && !of_matrix { PROBES } else { 0 };
+        let probed = everywhere + among > 0;
+        let padded = kept.next_multiple_of(if probed { data.column_step() } else { 1 });
         let mut block = Array2::<f64>::zeros((d, padded + everywhere + among));
         // Null components too: that the data have nothing along them must be measured. Their factor
         // of 0 silences their scores.

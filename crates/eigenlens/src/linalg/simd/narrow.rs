@@ -7,7 +7,7 @@ use super::{Ahead, Lines, has_wide_registers};
 /// Columns that are few: rows are widened once for every twelve of them.
 pub const NARROW: usize = 24;
 
-/// A row-major operand of which `columns` count, a multiple of four.
+/// A row-major operand of which `columns` count; the next ones, to a multiple of four, are there too.
 pub struct Columns<M> {
     /// Its numbers.
     pub data: M,
@@ -19,14 +19,16 @@ pub struct Columns<M> {
 
 impl<M: std::ops::Deref<Target = [f64]>> Columns<M> {
     fn check(&self, rows: usize) {
-        let reach = rows.checked_sub(1).map_or(0, |last| last * self.stride + self.columns);
-        assert!(self.columns.is_multiple_of(4) && self.columns <= self.stride);
+        let columns = self.columns.next_multiple_of(4);
+        let reach = rows.checked_sub(1).map_or(0, |last| last * self.stride + columns);
+        assert!(columns <= self.stride);
         assert!(reach <= self.data.len(), "columns outside their slice");
     }
 }
 
 /// `Z = (X − 1 cᵀ) V`, or where it is not `fresh` adds to it: each number one chain of fused
-/// multiply-adds over the features. For a CPU that [has the registers](has_wide_registers).
+/// multiply-adds over the features. Columns of V past the last one that counts are zeros, and so are those
+/// of Z. For a CPU that [has the registers](has_wide_registers).
 pub fn multiply_narrow<T: Row>(
     x: Lines<T>,
     center: &[f64],
@@ -45,8 +47,8 @@ pub fn multiply_narrow<T: Row>(
     }
 }
 
-/// Adds `((X − 1 cᵀ)ᵀ Z)ᵀ` to lines of sums, one for each column of Z. Lines have whole vectors, as has the
-/// centre. For a CPU that [has the registers](has_wide_registers).
+/// Adds `((X − 1 cᵀ)ᵀ Z)ᵀ` to lines of sums, one for each column of Z to a multiple of four. Lines have whole
+/// vectors, as has the centre. For a CPU that [has the registers](has_wide_registers).
 pub fn add_transposed_narrow<T: Row>(
     x: Lines<T>,
     center: &[f64],
@@ -57,7 +59,8 @@ pub fn add_transposed_narrow<T: Row>(
 ) {
     let width = x.width.next_multiple_of(8);
     z.check(x.rows);
-    assert!(center.len() >= width && stride >= width && sums.len() >= z.columns * stride);
+    assert!(center.len() >= width && stride >= width);
+    assert!(sums.len() >= z.columns.next_multiple_of(4) * stride);
     assert!(has_wide_registers());
     #[cfg(target_arch = "x86_64")]
     // SAFETY: the CPU was asked; the extents are asserted here and in `Lines::new`.
@@ -69,9 +72,31 @@ pub fn add_transposed_narrow<T: Row>(
 #[cfg(target_arch = "x86_64")]
 pub(super) mod wide {
     use super::super::rows::first;
+    use super::super::turn::wide::turned;
     use super::super::{Ahead, Fetch};
     use super::{Columns, Lines, Row};
     use std::arch::x86_64::*;
+
+    /// Calls a function of eight rows for a number of columns, from 1 to 12.
+    macro_rules! by_columns {
+        ($columns:expr, $of:ident::<$t:ty>($job:expr), $($count:literal)*) => {
+            match $columns {
+                $($count => $of::<$t, $count>($job),)*
+                _ => {}
+            }
+        };
+    }
+
+    /// The same for fours of columns.
+    macro_rules! by_quarters {
+        ($columns:expr, $of:ident::<$t:ty, $rows:literal>($job:expr)) => {
+            match $columns {
+                0..=4 => $of::<$t, $rows, 1>($job),
+                5..=8 => $of::<$t, $rows, 2>($job),
+                _ => $of::<$t, $rows, 3>($job),
+            }
+        };
+    }
 
     /// Something to fetch from memory at every step of a loop.
     pub trait Fetching {
@@ -96,7 +121,7 @@ pub(super) mod wide {
         ahead: &Ahead,
     ) {
         for column in (0..v.columns).step_by(12) {
-            let quarters = (v.columns - column).min(12) / 4;
+            let columns = (v.columns - column).min(12);
             let mut i = 0;
             while i < x.rows {
                 let rows = match x.rows - i {
@@ -119,20 +144,11 @@ pub(super) mod wide {
                         fresh,
                         fetch: Fetch::share(Some(ahead), x.width, center.as_ptr().cast()),
                     };
-                    macro_rules! some {
-                        ($rows:literal) => {
-                            match quarters {
-                                1 => some_rows::<T, $rows, 1>(job),
-                                2 => some_rows::<T, $rows, 2>(job),
-                                _ => some_rows::<T, $rows, 3>(job),
-                            }
-                        };
-                    }
                     match rows {
-                        8 => some!(8),
-                        4 => some!(4),
-                        2 => some!(2),
-                        _ => some!(1),
+                        8 => by_columns!(columns, eight_rows::<T>(job), 1 2 3 4 5 6 7 8 9 10 11 12),
+                        4 => by_quarters!(columns, some_rows::<T, 4>(job)),
+                        2 => by_quarters!(columns, some_rows::<T, 2>(job)),
+                        _ => by_quarters!(columns, some_rows::<T, 1>(job)),
                     }
                 }
                 i += rows;
@@ -154,8 +170,64 @@ pub(super) mod wide {
         fetch: Fetch,
     }
 
-    /// A function of its own: inlined among others its sums would not stay in registers. In vectors of four,
-    /// as twelve columns are three of them.
+    /// Eight rows, one in each lane: they are turned in registers, and every column costs what it is, none
+    /// is padded.
+    ///
+    /// SAFETY: the CPU has AVX-512; eight rows are there and C columns, of Z to a multiple of four.
+    #[inline(never)]
+    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
+    unsafe fn eight_rows<T: Row, const C: usize>(job: Job<T>) {
+        let Job { x, stride, center, depth, mut v, v_stride, mut fetch, .. } = job;
+        let whole = depth / 8 * 8;
+        // SAFETY: vouched for by the caller; the mask ends with the rows.
+        unsafe {
+            let mut sums = [_mm512_setzero_pd(); C];
+            let mut rows = [_mm512_setzero_pd(); 8];
+            for f in (0..whole).step_by(8) {
+                let c = _mm512_loadu_pd(center.add(f));
+                for (r, row) in rows.iter_mut().enumerate() {
+                    *row = _mm512_sub_pd(T::load::<true>(x.add(r * stride + f), u8::MAX), c);
+                }
+                for lane in turned(rows) {
+                    for j in 0..C {
+                        sums[j] = _mm512_fmadd_pd(lane, _mm512_set1_pd(*v.add(j)), sums[j]);
+                    }
+                    fetch.step();
+                    v = v.wrapping_add(v_stride);
+                }
+            }
+            if whole < depth {
+                let mask = first(depth - whole);
+                let c = _mm512_maskz_loadu_pd(mask, center.add(whole));
+                for (r, row) in rows.iter_mut().enumerate() {
+                    *row = _mm512_sub_pd(T::load::<false>(x.add(r * stride + whole), mask), c);
+                }
+                for lane in turned(rows).into_iter().take(depth - whole) {
+                    for j in 0..C {
+                        sums[j] = _mm512_fmadd_pd(lane, _mm512_set1_pd(*v.add(j)), sums[j]);
+                    }
+                    v = v.wrapping_add(v_stride);
+                }
+            }
+            for from in (0..C).step_by(8) {
+                let mut lanes = [_mm512_setzero_pd(); 8];
+                let count = (C - from).min(8);
+                lanes[..count].copy_from_slice(&sums[from..from + count]);
+                let mask = first(count.next_multiple_of(4));
+                for (r, new) in turned(lanes).into_iter().enumerate() {
+                    let out = job.z.add(r * job.z_stride + from);
+                    let old = match job.fresh {
+                        true => _mm512_setzero_pd(),
+                        false => _mm512_maskz_loadu_pd(mask, out),
+                    };
+                    _mm512_mask_storeu_pd(out, mask, _mm512_add_pd(old, new));
+                }
+            }
+        }
+    }
+
+    /// Fewer rows, with the same bits. A function of its own: inlined among others its sums would not stay in
+    /// registers. In vectors of four, as twelve columns are three of them.
     ///
     /// SAFETY: the CPU has AVX-512; R rows are there and Q fours of columns.
     #[inline(never)]
@@ -212,8 +284,11 @@ pub(super) mod wide {
                 let z = (z.data.as_ptr().add(column), z.stride);
                 let out = (sums.as_mut_ptr().add(column * stride), stride);
                 match columns {
-                    4 => add_columns::<T, _, 4, 3>(x, center, z, out, fetch),
-                    8 => add_columns::<T, _, 8, 3>(x, center, z, out, fetch),
+                    0..=4 => add_columns::<T, _, 4, 3>(x, center, z, out, fetch),
+                    5..=8 => add_columns::<T, _, 8, 3>(x, center, z, out, fetch),
+                    9 => add_columns::<T, _, 9, 2>(x, center, z, out, fetch),
+                    10 => add_columns::<T, _, 10, 2>(x, center, z, out, fetch),
+                    11 => add_columns::<T, _, 11, 2>(x, center, z, out, fetch),
                     _ => add_columns::<T, _, 12, 2>(x, center, z, out, fetch),
                 }
             }
@@ -318,30 +393,31 @@ mod tests {
             return;
         }
         for (rows, d, columns) in
-            [(1, 1usize, 4), (7, 8, 8), (9, 23, 12), (15, 49, 16), (64, 100, 24)]
+            [(1, 1usize, 4usize), (7, 8, 1), (9, 23, 11), (15, 49, 18), (64, 100, 24), (16, 12, 9)]
         {
-            let (stride, padded) = (d + 2, columns + 4);
+            let (stride, padded) = (d + 2, columns.next_multiple_of(4) + 4);
             let x: Vec<T> = (0..rows * stride).map(|i| of((i as f64 * 1.3).sin() + 9.0)).collect();
-            let v: Vec<f64> = (0..d * padded).map(|i| (i as f64 * 0.7).cos()).collect();
+            let of_column = |j: usize, v: f64| if j < columns { v } else { 0.0 };
+            let v: Vec<f64> =
+                (0..d * padded).map(|i| of_column(i % padded, (i as f64 * 0.7).cos())).collect();
             let width = d.next_multiple_of(8);
             let center: Vec<f64> = (0..width).map(|f| 9.0 + f as f64 * 1e-3).collect();
             let lines = Lines::new(&x, stride, rows, d);
             let ahead = Ahead::new(&x, rows);
             let entry = |i: usize, f: usize| -> f64 { x[i * stride + f].into() - center[f] };
             let mut z = vec![0.25; rows * padded];
-            for (turn, fresh) in [true, false].into_iter().enumerate() {
+            for fresh in [true, false] {
                 let v = Columns { data: &v[..], stride: padded, columns };
                 let z = Columns { data: &mut z[..], stride: padded, columns };
                 multiply_narrow(lines, &center, v, z, fresh, &ahead);
-                assert_eq!(turn == 0, fresh);
             }
             for (i, j) in (0..rows).flat_map(|i| (0..padded).map(move |j| (i, j))) {
                 let once: f64 = (0..d).map(|f| entry(i, f) * v[f * padded + j]).sum();
-                let expected = if j < columns { 2.0 * once } else { 0.25 };
+                let expected = if j + 4 < padded { 2.0 * once } else { 0.25 };
                 let found = z[i * padded + j];
                 assert!((found - expected).abs() < 1e-12 * d as f64, "{rows} × {d} × {columns}");
             }
-            let mut sums = vec![0.5; columns * width];
+            let mut sums = vec![0.5; (padded - 4) * width];
             let scores = Columns { data: &z[..], stride: padded, columns };
             add_transposed_narrow(lines, &center, scores, &mut sums, width, &ahead);
             for (f, j) in (0..d).flat_map(|f| (0..columns).map(move |j| (f, j))) {

@@ -69,7 +69,7 @@ pub fn turn(
 }
 
 #[cfg(target_arch = "x86_64")]
-mod wide {
+pub(super) mod wide {
     use std::arch::x86_64::*;
 
     /// Turns `count` squares of 8 × 8, given as where the first begins, the distance of its rows, and
@@ -97,9 +97,11 @@ mod wide {
         }
     }
 
+    /// Columns become rows.
+    ///
     /// SAFETY: the CPU has AVX-512.
     #[inline(always)]
-    unsafe fn turned(r: [__m512d; 8]) -> [__m512d; 8] {
+    pub unsafe fn turned(r: [__m512d; 8]) -> [__m512d; 8] {
         // SAFETY: vouched for by the caller.
         unsafe {
             // Pairs of rows, then quarters of four rows, then of eight.
