@@ -4,7 +4,7 @@
 
 use super::chunk::ROWS;
 use super::patterns::Patterns;
-use super::widths::{LANES, with_widths};
+use super::widths::{LANES, Sum, halves, with_widths};
 use crate::linalg::simd::vectorized;
 
 /// Words of 64 rows in a chunk.
@@ -61,8 +61,8 @@ impl Marked<'_> {
     /// How often `ahead` is called while the sums of n rows with d features are taken both ways.
     pub fn steps(n: usize, d: usize, k: usize) -> usize {
         #[inline(always)]
-        fn count<const U: usize, const P: usize>(n: usize, d: usize) -> usize {
-            let strips = |items: usize| items.div_ceil(strip(U + P));
+        fn count<const U: usize, const P: usize, const V: usize>(n: usize, d: usize) -> usize {
+            let strips = |items: usize| items.div_ceil(strip(V));
             n.div_ceil(2) * strips(d) + d.div_ceil(2) * strips(n)
         }
         with_widths!(k, count(n, d))
@@ -85,7 +85,7 @@ pub(super) fn gather_marked(
 }
 
 #[inline(always)]
-fn gather_strips<const U: usize, const P: usize>(
+fn gather_strips<const U: usize, const P: usize, const V: usize>(
     marked: Marked,
     table: &[f64],
     rows: &mut [f64],
@@ -93,30 +93,28 @@ fn gather_strips<const U: usize, const P: usize>(
 ) {
     let Marked { bits, x, stride, ahead } = marked;
     let d = bits.features.len();
-    let table = table.as_chunks::<LANES>().0;
+    let table = table.as_chunks::<LANES>().0.as_chunks::<V>().0;
     let rows = rows.as_chunks_mut::<LANES>().0.as_chunks_mut::<U>().0;
     let groups = groups.as_chunks_mut::<LANES>().0.as_chunks_mut::<P>().0;
     rows.fill([[0.0; LANES]; U]);
     groups.fill([[0.0; LANES]; P]);
-    for start in (0..d).step_by(strip(U + P)) {
-        let strip = &table[start * (U + P)..];
-        let of = |f: usize| {
-            let (weighted, plain) = strip[f * (U + P)..][..U + P].split_at(U);
-            (&weighted.as_chunks::<U>().0[0], &plain.as_chunks::<P>().0[0])
-        };
-        let has = |i: usize| part::<U, P>(bits.rows[i * d.div_ceil(64) + start / 64], start);
+    for start in (0..d).step_by(strip(V)) {
+        let strip = &table[start..];
+        let of = |f: usize| halves(&strip[f]);
+        let has = |i: usize| part(bits.rows[i * d.div_ceil(64) + start / 64], start, V);
         let pairs = rows.chunks_mut(2).zip(groups.chunks_mut(2));
         for (i, (rows, groups)) in (0..).step_by(2).zip(pairs) {
             ahead();
             let x = &x[i * stride + start..];
             let first = Sum { weighted: rows[0], plain: groups[0] };
             if rows.len() == 1 {
-                let sum = first.add(has(i), |f| x[f], of);
+                let sum = first.add_all(has(i), |f| x[f], of);
                 (rows[0], groups[0]) = (sum.weighted, sum.plain);
                 continue;
             }
             let second = Sum { weighted: rows[1], plain: groups[1] };
-            let x = (|f: usize| x[f], |f: usize| x[stride + f]);
+            let x = (&x[..stride], &x[stride..]);
+            let x = (|f: usize| x.0[f], |f: usize| x.1[f]);
             let sums = add_two([first, second], [has(i), has(i + 1)], x, of);
             (rows[0], groups[0]) = (sums[0].weighted, sums[0].plain);
             (rows[1], groups[1]) = (sums[1].weighted, sums[1].plain);
@@ -139,7 +137,7 @@ pub(super) fn scatter_marked(
 }
 
 #[inline(always)]
-fn scatter_strips<const U: usize, const P: usize>(
+fn scatter_strips<const U: usize, const P: usize, const V: usize>(
     marked: Marked,
     rows: &[f64],
     groups: &[f64],
@@ -148,66 +146,46 @@ fn scatter_strips<const U: usize, const P: usize>(
     let Marked { bits, x, stride, ahead } = marked;
     let rows = rows.as_chunks::<LANES>().0.as_chunks::<U>().0;
     let groups = groups.as_chunks::<LANES>().0.as_chunks::<P>().0;
-    let table = table.as_chunks_mut::<LANES>().0;
-    for start in (0..rows.len()).step_by(strip(U + P)) {
+    let table = table.as_chunks_mut::<LANES>().0.as_chunks_mut::<V>().0;
+    for start in (0..rows.len()).step_by(strip(V)) {
         let (rows, groups) = (&rows[start..], &groups[start..]);
         let of = |i: usize| (&rows[i], &groups[i]);
-        let has = |f: usize| part::<U, P>(bits.features[f][start / 64], start);
-        for (f, to) in (0..).step_by(2).zip(table.chunks_mut(2 * (U + P))) {
+        let has = |f: usize| part(bits.features[f][start / 64], start, V);
+        for (f, to) in (0..).step_by(2).zip(table[..bits.features.len()].chunks_mut(2)) {
             ahead();
             let x = &x[start * stride + f..];
-            let first = Sum::<U, P>::load(to);
-            if to.len() == U + P {
-                first.add(has(f), |i| x[i * stride], of).store(to);
+            let first = Sum::<U, P>::load(&to[0]);
+            let [_, other] = to else {
+                first.add_all(has(f), |i| x[i * stride], of).store(&mut to[0]);
                 continue;
-            }
-            let second = Sum::<U, P>::load(&to[U + P..]);
+            };
+            let second = Sum::<U, P>::load(other);
             let x = (|i: usize| x[i * stride], |i: usize| x[i * stride + 1]);
             let sums = add_two([first, second], [has(f), has(f + 1)], x, of);
-            sums[0].store(to);
-            sums[1].store(&mut to[U + P..]);
+            sums[0].store(&mut to[0]);
+            sums[1].store(&mut to[1]);
         }
     }
 }
 
-/// Sums of a row or a feature, in registers: of vectors that are weighted, and of others.
-#[derive(Clone, Copy)]
-struct Sum<const U: usize, const P: usize> {
-    weighted: [[f64; LANES]; U],
-    plain: [[f64; LANES]; P],
-}
-
 impl<const U: usize, const P: usize> Sum<U, P> {
-    #[inline(always)]
-    fn load(from: &[[f64; LANES]]) -> Self {
-        let (weighted, plain) = from[..U + P].split_at(U);
-        Sum { weighted: weighted.as_chunks::<U>().0[0], plain: plain.as_chunks::<P>().0[0] }
-    }
-
-    #[inline(always)]
-    fn store(&self, to: &mut [[f64; LANES]]) {
-        to[..U].copy_from_slice(&self.weighted);
-        to[U..U + P].copy_from_slice(&self.plain);
-    }
-
     /// Adds the vectors of every item whose bit is set, the first ones with weights.
     #[inline(always)]
-    fn add<'t>(
+    fn add_all<'t>(
         mut self,
         mut left: u64,
         weight: impl Fn(usize) -> f64,
         of: impl Fn(usize) -> (&'t [[f64; LANES]; U], &'t [[f64; LANES]; P]),
     ) -> Self {
         while left != 0 {
-            let item = left.trailing_zeros() as usize;
-            left &= left - 1;
-            self.add_one(weight(item), of(item));
+            let item = take(&mut left);
+            self.add_fused(weight(item), of(item));
         }
         self
     }
 
     #[inline(always)]
-    fn add_one(
+    fn add_fused(
         &mut self,
         weight: f64,
         (weighted, plain): (&[[f64; LANES]; U], &[[f64; LANES]; P]),
@@ -226,7 +204,8 @@ impl<const U: usize, const P: usize> Sum<U, P> {
     }
 }
 
-/// The same for two sums: loading is what takes the time, and items that both have are loaded once.
+/// The same for two sums: items that both have are loaded once, the others in turn. An addition takes as long
+/// as eight of them side by side, so that one sum after the other would wait for itself.
 #[inline(always)]
 fn add_two<'t, const U: usize, const P: usize>(
     [mut first, mut second]: [Sum<U, P>; 2],
@@ -236,13 +215,26 @@ fn add_two<'t, const U: usize, const P: usize>(
 ) -> [Sum<U, P>; 2] {
     let mut both = a & b;
     while both != 0 {
-        let item = both.trailing_zeros() as usize;
-        both &= both - 1;
+        let item = take(&mut both);
         let from = of(item);
-        first.add_one(weights.0(item), from);
-        second.add_one(weights.1(item), from);
+        first.add_fused(weights.0(item), from);
+        second.add_fused(weights.1(item), from);
     }
-    [first.add(a & !b, weights.0, &of), second.add(b & !a, weights.1, &of)]
+    let (mut a, mut b) = (a & !b, b & !a);
+    while a != 0 && b != 0 {
+        let (one, other) = (take(&mut a), take(&mut b));
+        first.add_fused(weights.0(one), of(one));
+        second.add_fused(weights.1(other), of(other));
+    }
+    [first.add_all(a, weights.0, &of), second.add_all(b, weights.1, &of)]
+}
+
+/// The first bit that is set, which is cleared.
+#[inline(always)]
+fn take(bits: &mut u64) -> usize {
+    let first = bits.trailing_zeros() as usize;
+    *bits &= *bits - 1;
+    first
 }
 
 /// Items of so many vectors that are gone through together: a whole part of a word of bits, and no more
@@ -255,10 +247,10 @@ const fn strip(vectors: usize) -> usize {
     }
 }
 
-/// The bits of a word that belong to the strip that starts here.
+/// The bits of a word that belong to the strip of so many vectors that starts here.
 #[inline(always)]
-const fn part<const U: usize, const P: usize>(word: u64, start: usize) -> u64 {
-    (word >> (start % 64)) & (u64::MAX >> (64 - strip(U + P)))
+const fn part(word: u64, start: usize, vectors: usize) -> u64 {
+    (word >> (start % 64)) & (u64::MAX >> (64 - strip(vectors)))
 }
 
 /// Turns a square of bits: bit j of word i goes to bit i of word j (Warren 2012, *Hacker's delight*, 7-3).

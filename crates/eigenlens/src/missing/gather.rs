@@ -1,8 +1,8 @@
 //! Sums over the entries that rows have, one entry at a time: where few are there, a product with a
 //! matrix of zeros and ones would mostly multiply zeros.
 
-use super::widths::{LANES, with_widths};
-use crate::linalg::simd::vectorized;
+use super::widths::{LANES, Sum, halves, with_widths};
+use crate::linalg::simd::{has_wide_registers, vectorized};
 
 /// Vectors that are summed together: they stay in registers, and this much of a large table in cache.
 const VECTORS: usize = 4;
@@ -127,32 +127,61 @@ pub(super) fn gather_both<'f>(
 }
 
 #[inline(always)]
-fn gather_vectors<'f, const U: usize, const P: usize>(
+fn gather_vectors<'f, const U: usize, const P: usize, const V: usize>(
     entries: &impl Fn(usize) -> (&'f [u32], &'f [f64]),
     table: &[f64],
     rows: &mut [f64],
     groups: &mut [f64],
 ) {
-    let table = table.as_chunks::<LANES>().0;
+    let table = table.as_chunks::<LANES>().0.as_chunks::<V>().0;
     let rows = rows.as_chunks_mut::<LANES>().0.as_chunks_mut::<U>().0;
     let groups = groups.as_chunks_mut::<LANES>().0.as_chunks_mut::<P>().0;
+    let pairs = in_pairs(V);
     for (i, (row, group)) in rows.iter_mut().zip(groups).enumerate() {
         let (features, values) = entries(i);
-        let (mut weighted, mut plain) = ([[0.0; LANES]; U], [[0.0; LANES]; P]);
-        for (&f, &x) in features.iter().zip(values) {
-            let from = &table[f as usize * (U + P)..][..U + P];
-            for u in 0..U {
-                for l in 0..LANES {
-                    weighted[u][l] += x * from[u][l];
-                }
+        let mut sum = Sum::<U, P>::ZERO;
+        let mut rest = 0;
+        if pairs {
+            let mut other = Sum::<U, P>::ZERO;
+            let both = features.as_chunks::<2>().0.iter().zip(values.as_chunks::<2>().0);
+            for (f, x) in both {
+                sum.add(x[0], halves(&table[f[0] as usize]));
+                other.add(x[1], halves(&table[f[1] as usize]));
             }
-            for p in 0..P {
-                for l in 0..LANES {
-                    plain[p][l] += from[U + p][l];
-                }
+            sum.merge(&other);
+            rest = features.len() / 2 * 2;
+        }
+        for (&f, &x) in features[rest..].iter().zip(&values[rest..]) {
+            sum.add(x, halves(&table[f as usize]));
+        }
+        (*row, *group) = (sum.weighted, sum.plain);
+    }
+}
+
+/// Whether every other item is best added to a sum of its own: an addition takes as long as eight of them side
+/// by side, so that one sum of a few vectors waits for itself. Where there are registers for two.
+fn in_pairs(vectors: usize) -> bool {
+    vectors <= 6 && has_wide_registers()
+}
+
+impl<const U: usize, const P: usize> Sum<U, P> {
+    #[inline(always)]
+    fn add(&mut self, x: f64, (weighted, plain): (&[[f64; LANES]; U], &[[f64; LANES]; P])) {
+        for u in 0..U {
+            for l in 0..LANES {
+                self.weighted[u][l] += x * weighted[u][l];
             }
         }
-        (*row, *group) = (weighted, plain);
+        for p in 0..P {
+            for l in 0..LANES {
+                self.plain[p][l] += plain[p][l];
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn merge(&mut self, other: &Self) {
+        self.add(1.0, (&other.weighted, &other.plain));
     }
 }
 
@@ -185,7 +214,7 @@ pub(super) fn scatter_both(
 }
 
 #[inline(always)]
-fn scatter_vectors<const U: usize, const P: usize>(
+fn scatter_vectors<const U: usize, const P: usize, const V: usize>(
     entries: ByFeature,
     rows: &[f64],
     groups: &[f64],
@@ -193,32 +222,35 @@ fn scatter_vectors<const U: usize, const P: usize>(
 ) {
     let rows = rows.as_chunks::<LANES>().0.as_chunks::<U>().0;
     let groups = groups.as_chunks::<LANES>().0.as_chunks::<P>().0;
+    let table = table.as_chunks_mut::<LANES>().0.as_chunks_mut::<V>().0;
     // The entry of every row that comes next.
     let mut next = [0u32; u8::MAX as usize + 1];
     next.iter_mut().zip(entries.row_starts).for_each(|(next, start)| *next = *start);
-    let table = table.as_chunks_mut::<LANES>().0.chunks_exact_mut(U + P);
-    for (to, ends) in table.zip(entries.starts.windows(2)) {
-        let (mut weighted, mut plain) = ([[0.0; LANES]; U], [[0.0; LANES]; P]);
-        weighted.copy_from_slice(&to[..U]);
-        plain.copy_from_slice(&to[U..]);
-        for &i in &entries.holders[ends[0] as usize..ends[1] as usize] {
-            let i = usize::from(i);
-            let x = entries.values[next[i] as usize];
-            next[i] += 1;
-            let (row, group) = (&rows[i], &groups[i]);
-            for u in 0..U {
-                for l in 0..LANES {
-                    weighted[u][l] += x * row[u][l];
-                }
+    let pairs = in_pairs(V);
+    for (to, ends) in table.iter_mut().zip(entries.starts.windows(2)) {
+        let mut holders = &entries.holders[ends[0] as usize..ends[1] as usize];
+        let mut sum = Sum::<U, P>::load(to);
+        let mut value = |i: u8| {
+            let next = &mut next[usize::from(i)];
+            *next += 1;
+            entries.values[*next as usize - 1]
+        };
+        let of = |i: u8| (&rows[usize::from(i)], &groups[usize::from(i)]);
+        if pairs {
+            let mut other = Sum::<U, P>::ZERO;
+            let (both, last) = holders.as_chunks::<2>();
+            for &[i, j] in both {
+                let (x, y) = (value(i), value(j));
+                sum.add(x, of(i));
+                other.add(y, of(j));
             }
-            for p in 0..P {
-                for l in 0..LANES {
-                    plain[p][l] += group[p][l];
-                }
-            }
+            sum.merge(&other);
+            holders = last;
         }
-        to[..U].copy_from_slice(&weighted);
-        to[U..].copy_from_slice(&plain);
+        for &i in holders {
+            sum.add(value(i), of(i));
+        }
+        sum.store(to);
     }
 }
 

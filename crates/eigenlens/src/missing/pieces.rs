@@ -5,7 +5,7 @@ use super::chunk::{ROWS, Survey, standardize, standardized};
 use super::expectation::Buffers;
 use super::gather::ByFeature;
 use super::posterior::Groups;
-use super::widths::{LANES, most_at_once, packed_width, width};
+use super::widths::{LANES, most_at_once};
 use crate::data::{Block, Prepared, Standardization, slab_rows, unit_rows};
 use crate::error::Result;
 use crate::linalg::aligned::Aligned;
@@ -81,6 +81,9 @@ pub(super) struct Entries {
 }
 
 impl Entries {
+    /// Of an entry: its feature, its value, its row.
+    const BYTES: usize = size_of::<u32>() + size_of::<f64>() + size_of::<u8>();
+
     /// The features of a row, and its entries as weights.
     #[inline(always)]
     pub fn of_row(&self, i: usize) -> (&[u32], impl Fn(usize, usize) -> f64) {
@@ -166,7 +169,7 @@ impl Piece {
         let together = k <= most_at_once() && groups.all_differ();
         let observed: usize = (0..block.rows).map(|i| patterns.of_row(i).observed()).sum();
         let share = observed as f64 / (block.rows * block.n_features) as f64;
-        if together && has_wide_registers() && share >= by_bits(k, block.n_features) {
+        if together && has_wide_registers() && share >= by_bits(k, size_of::<T>()) {
             *entries = None;
             return bits.get_or_insert_default().find(patterns, block.n_features);
         }
@@ -380,16 +383,15 @@ impl<'a, 'p, T: Scalar> Rows<'a, 'p, T> {
     }
 }
 
-/// The share of entries from which on bits are fastest, as measured. By bits all of a row is read and
-/// standardised, which weighs less the more is done with every entry; lists are as fast while the vectors of
-/// all features stay in the nearest cache; and with one vector or two products are.
-fn by_bits(k: usize, d: usize) -> f64 {
-    let vectors = (width(k) + packed_width(k)) / LANES;
+/// The share of entries from which on bits are fastest, as measured, for entries of so many bytes. By bits all
+/// of a row is read and standardised, which weighs less the more is done with every entry; with one vector or
+/// two products are faster. Lists that there is no room to keep would have to be found again in every pass.
+fn by_bits(k: usize, element: usize) -> f64 {
+    let kept = element as f64 / Entries::BYTES as f64;
     match k {
         ..=2 => f64::INFINITY,
-        3..=7 if d * vectors < 500 => 0.6,
-        3..=7 => 0.35,
-        _ => 0.25,
+        3..=7 => kept,
+        _ => kept.min(0.45),
     }
 }
 
