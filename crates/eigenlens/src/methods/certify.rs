@@ -56,8 +56,9 @@ impl Certifier<'_> {
         let early = if of_matrix { None } else { Some(find_missed()) };
         let everywhere = if of_matrix || early == Some(None) { PROBES } else { 0 };
         let among = if belief.is_some() && !of_matrix { PROBES } else { 0 };
-        let probed = everywhere + among > 0;
-        let padded = kept.next_multiple_of(if probed { data.column_step() } else { 1 });
+        // Passes over sparse rows would copy columns that do not fill vectors.
+        let whole = everywhere + among > 0 || data.prepared.is_sparse();
+        let padded = kept.next_multiple_of(if whole { data.column_step() } else { 1 });
         let mut block = Array2::<f64>::zeros((d, padded + everywhere + among));
         // Null components too: that the data have nothing along them must be measured. Their factor
         // of 0 silences their scores.
