@@ -262,8 +262,16 @@ mod tests {
     /// Both at once, against one after the other and against plain sums. Whole numbers: exact.
     #[test]
     fn rows_and_groups_together_are_rows_and_groups_apart() {
-        let features: [&[u32]; 4] = [&[0, 3, 4], &[], &[2], &[0, 1, 2, 3, 4]];
-        let values: [&[f64]; 4] = [&[1.0, -2.0, 3.0], &[], &[5.0], &[2.0, 0.0, 1.0, -1.0, 4.0]];
+        let features: [&[u32]; 6] =
+            [&[0, 3, 4], &[], &[2], &[0, 1, 2, 3, 4], &[0, 3, 4], &[0, 1, 3, 4]];
+        let values: [&[f64]; 6] = [
+            &[1.0, -2.0, 3.0],
+            &[],
+            &[5.0],
+            &[2.0, 0.0, 1.0, -1.0, 4.0],
+            &[7.0, 6.0, -3.0],
+            &[-5.0, 2.0, 8.0, 1.0],
+        ];
         let (n, d) = (features.len(), 5);
         for k in 0..=WIDEST {
             let (width, packed) = (width(k), packed_width(k));
@@ -286,9 +294,10 @@ mod tests {
             }
             let (mut both, mut one_by_one) = (table.clone(), table);
             let entries = ByFeature {
-                starts: &[0, 2, 3, 5, 7, 9],
-                holders: &[0, 3, 3, 2, 3, 0, 3, 0, 3],
-                row_starts: &[0, 3, 3, 4],
+                // One to four rows have a feature.
+                starts: &[0, 4, 6, 8, 12, 16],
+                holders: &[0, 3, 4, 5, 3, 5, 2, 3, 0, 3, 4, 5, 0, 3, 4, 5],
+                row_starts: &[0, 3, 3, 4, 9, 12],
                 values: &values.concat(),
             };
             scatter_both(entries, k, &rows, &groups, &mut both);

@@ -82,7 +82,7 @@ pub(super) mod wide {
         ($columns:expr, $of:ident::<$t:ty>($job:expr), $($count:literal)*) => {
             match $columns {
                 $($count => $of::<$t, $count>($job),)*
-                _ => {}
+                _ => $of::<$t, 12>($job),
             }
         };
     }
@@ -145,7 +145,7 @@ pub(super) mod wide {
                         fetch: Fetch::share(Some(ahead), x.width, center.as_ptr().cast()),
                     };
                     match rows {
-                        8 => by_columns!(columns, eight_rows::<T>(job), 1 2 3 4 5 6 7 8 9 10 11 12),
+                        8 => by_columns!(columns, eight_rows::<T>(job), 1 2 3 4 5 6 7 8 9 10 11),
                         4 => by_quarters!(columns, some_rows::<T, 4>(job)),
                         2 => by_quarters!(columns, some_rows::<T, 2>(job)),
                         _ => by_quarters!(columns, some_rows::<T, 1>(job)),
@@ -206,6 +206,7 @@ pub(super) mod wide {
                     for j in 0..C {
                         sums[j] = _mm512_fmadd_pd(lane, _mm512_set1_pd(*v.add(j)), sums[j]);
                     }
+                    fetch.step();
                     v = v.wrapping_add(v_stride);
                 }
             }
@@ -392,8 +393,9 @@ mod tests {
         if !has_wide_registers() {
             return;
         }
-        for (rows, d, columns) in
-            [(1, 1usize, 4usize), (7, 8, 1), (9, 23, 11), (15, 49, 18), (64, 100, 24), (16, 12, 9)]
+        let sizes = [(1, 1usize), (7, 8), (9, 23), (16, 12), (15, 49), (24, 100)];
+        for ((rows, d), columns) in
+            sizes.into_iter().flat_map(|size| (1..=NARROW).map(move |columns| (size, columns)))
         {
             let (stride, padded) = (d + 2, columns.next_multiple_of(4) + 4);
             let x: Vec<T> = (0..rows * stride).map(|i| of((i as f64 * 1.3).sin() + 9.0)).collect();
