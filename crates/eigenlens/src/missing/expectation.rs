@@ -5,7 +5,7 @@ use super::gather::{gather, gather_both, scatter, scatter_both};
 use super::maximization::Part;
 use super::pieces::{Body, Rows, View};
 use super::posterior::{Groups, Posterior};
-use super::widths::{most_at_once, packed_width, width};
+use super::widths::{packed_width, width};
 use crate::error::Result;
 use crate::linalg::aligned::Aligned;
 use crate::linalg::simd::{How, Left, Tile};
@@ -139,11 +139,6 @@ impl<'a> Tables<'a> {
         part.outer_products(width + packed, &mut features[width..]);
         Tables { part, features, width, packed, log_share: part.share.ln() }
     }
-
-    /// Whether rows and groups are to be summed together.
-    fn at_once(&self, view: &View) -> bool {
-        self.part.k() <= most_at_once() && view.groups.all_differ()
-    }
 }
 
 /// Room for the work on some rows.
@@ -201,8 +196,8 @@ impl Tables<'_> {
         let (width, packed, stride) = (self.width, self.packed, self.width + self.packed);
         let (rows, groups) = (&mut part.rows, &mut part.groups);
         let (right, outer) = (&self.features[..], &self.features[width..]);
-        match (view.body, self.at_once(view)) {
-            (Body::Table { x, mask, stride: across }, _) => {
+        match view.body {
+            Body::Table { x, mask, stride: across } => {
                 let ahead = Some(&view.ahead);
                 let how = How { fresh: true, padded: true, ahead, ..How::default() };
                 let left = Left::new(x, view.rows, view.d, across, 1);
@@ -210,11 +205,11 @@ impl Tables<'_> {
                 let left = Left::new(mask, view.groups.observed.len(), view.d, across, 1);
                 f64::product(left, outer, stride, packed, groups, packed, how);
             }
-            (Body::Marked(marked), _) => gather_marked(marked, self.part.k(), right, rows, groups),
-            (Body::Entries(entries), true) => {
+            Body::Marked(marked) => gather_marked(marked, self.part.k(), right, rows, groups),
+            Body::Entries(entries) if entries.by_feature().is_some() => {
                 gather_both(|i| entries.row(i), self.part.k(), right, rows, groups);
             }
-            (Body::Entries(entries), false) => {
+            Body::Entries(entries) => {
                 gather(|i| entries.of_row(i), right, stride, width, rows);
                 gather(|g| entries.of_group(g), outer, stride, packed, groups);
             }
@@ -225,22 +220,22 @@ impl Tables<'_> {
     fn sum_over_rows(&self, view: &View, part: &Posterior, sums: &mut Sums) {
         let (width, packed, stride) = (self.width, self.packed, self.width + self.packed);
         let (rows, groups, sums) = (&part.rows, &part.groups, &mut sums.features);
-        match (view.body, self.at_once(view)) {
-            (Body::Table { x, mask, stride: across }, _) => {
+        match view.body {
+            Body::Table { x, mask, stride: across } => {
                 let how = How { padded: true, ahead: Some(&view.ahead), ..How::default() };
                 let left = Left::new(mask, view.d, view.groups.observed.len(), 1, across);
                 f64::product(left, groups, packed, packed, &mut sums[width..], stride, how);
                 let left = Left::new(x, view.d, view.rows, 1, across);
                 f64::product(left, rows, width, width, sums, stride, how);
             }
-            (Body::Marked(marked), _) => scatter_marked(marked, self.part.k(), rows, groups, sums),
-            (Body::Entries(entries), true) => {
-                scatter_both(entries.by_feature(), self.part.k(), rows, groups, sums);
-            }
-            (Body::Entries(entries), false) => {
-                scatter(|g| entries.of_group(g), groups, packed, &mut sums[width..], stride);
-                scatter(|i| entries.of_row(i), rows, width, sums, stride);
-            }
+            Body::Marked(marked) => scatter_marked(marked, self.part.k(), rows, groups, sums),
+            Body::Entries(entries) => match entries.by_feature() {
+                Some(entries) => scatter_both(entries, self.part.k(), rows, groups, sums),
+                None => {
+                    scatter(|g| entries.of_group(g), groups, packed, &mut sums[width..], stride);
+                    scatter(|i| entries.of_row(i), rows, width, sums, stride);
+                }
+            },
         }
     }
 }
@@ -255,4 +250,49 @@ pub(crate) fn responsibilities(log_densities: &mut [f64]) -> f64 {
     let all = largest + sum.ln();
     log_densities.iter_mut().for_each(|v| *v = (*v - all).exp());
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Columns, Dataset, Missing, Prepared, Standardization};
+    use crate::linalg::random;
+    use ndarray::{Array1, Array2};
+
+    /// `ẑ` ends with 1: the last sums of a feature are how often it is there, and its own sum. Also where
+    /// rows were looked at for more dimensions than are left of them.
+    #[test]
+    fn every_entry_is_summed_in_every_form() {
+        let (n, d) = (300, 22);
+        let pick = random::normal_matrix(&mut random::stream(3, 0), n, d);
+        for least in [-1.5, -0.4, 0.0, 0.3, 1.0] {
+            let x = Array2::from_shape_fn((n, d), |(i, f)| {
+                if pick[[i, f]] > least { ((i * 7 + f * 3) % 11) as f64 - 5.0 } else { f64::NAN }
+            });
+            let data = Dataset::from(&x).with_missing(Missing::Em);
+            let prepared = Prepared::surveying(&data).unwrap();
+            let columns = Columns { squares: vec![1.0; d], ..Columns::zero(d) };
+            let by = Standardization::new::<f64>(&columns, None, true, false);
+            for (k, most) in
+                [(1, 1), (2, 20), (5, 5), (6, 14), (9, 9), (12, 12), (12, 13), (14, 14)]
+            {
+                let w = random::normal_matrix(&mut random::stream(k as u64, 0), d, k);
+                let mean = Array1::zeros(d);
+                let part = Part { w, mean, noise: 0.5, share: 1.0, prior: None };
+                for room in [0, u64::MAX] {
+                    let rows = Rows::new(&prepared, &by, most, room);
+                    // Once found out, once kept.
+                    for _ in 0..2 {
+                        let found = expect(&rows, std::slice::from_ref(&part)).unwrap();
+                        for f in 0..d {
+                            let there = || x.column(f).into_iter().filter(|v| !v.is_nan());
+                            let count = found.sums[0].moments(f)[packed_len(k + 1) - 1];
+                            assert_eq!(count, there().count() as f64, "{k} of {most}, {least}");
+                            assert_eq!(found.sums[0].products(f)[k], there().sum::<f64>());
+                        }
+                    }
+                }
+            }
+        }
+    }
 }

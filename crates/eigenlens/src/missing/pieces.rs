@@ -97,14 +97,14 @@ impl Entries {
         (&self.features[self.range(i)], &self.values[self.range(i)])
     }
 
-    /// The same entries by features.
-    pub fn by_feature(&self) -> ByFeature<'_> {
-        ByFeature {
+    /// The same entries by features, where rows and groups are to be summed together.
+    pub fn by_feature(&self) -> Option<ByFeature<'_>> {
+        (!self.feature_starts.is_empty()).then_some(ByFeature {
             starts: &self.feature_starts,
             holders: &self.holders,
             row_starts: &self.starts,
             values: &self.values,
-        }
+        })
     }
 
     /// The features of a group, which weigh 1.
@@ -169,19 +169,20 @@ impl Piece {
         let together = k <= most_at_once() && groups.all_differ();
         let observed: usize = (0..block.rows).map(|i| patterns.of_row(i).observed()).sum();
         let share = observed as f64 / (block.rows * block.n_features) as f64;
-        if together && has_wide_registers() && share >= by_bits(k, size_of::<T>()) {
+        let by_bits = by_bits(k, size_of::<T>()).filter(|_| together && has_wide_registers());
+        if by_bits.is_some_and(|from| share >= from) {
             *entries = None;
             return bits.get_or_insert_default().find(patterns, block.n_features);
         }
         // The micro-kernel does more additions in the same time, twice as many where rows and groups are
         // gathered one after the other.
-        if share >= if together { 0.6 } else { 0.5 } {
+        if by_bits.is_none() && share >= if together { 0.6 } else { 0.5 } {
             (*entries, *bits) = (None, None);
             return;
         }
         *bits = None;
         let entries = entries.get_or_insert_default();
-        let Entries { starts, features, values, squares, firsts, .. } = entries;
+        let Entries { starts, features, values, squares, firsts, feature_starts, .. } = entries;
         starts.clear();
         starts.push(0);
         features.clear();
@@ -197,6 +198,7 @@ impl Piece {
         squares.extend(rows.map(|row| row.iter().map(|v| v * v).sum::<f64>()));
         squares.resize(block.rows.next_multiple_of(LANES), 0.0);
         firsts.clear();
+        feature_starts.clear();
         if together {
             entries.turn(block.n_features);
         } else {
@@ -383,15 +385,16 @@ impl<'a, 'p, T: Scalar> Rows<'a, 'p, T> {
     }
 }
 
-/// The share of entries from which on bits are fastest, as measured, for entries of so many bytes. By bits all
-/// of a row is read and standardised, which weighs less the more is done with every entry; with one vector or
-/// two products are faster. Lists that there is no room to keep would have to be found again in every pass.
-fn by_bits(k: usize, element: usize) -> f64 {
+/// The share of entries from which on bits are fastest, as measured, for data of so many bytes an entry. By bits
+/// all of a row is read and standardised, which weighs less the more is done with every entry; with one vector
+/// or two products are faster. Lists that take more memory than the data are not kept, and would have to be
+/// found again in every pass.
+fn by_bits(k: usize, element: usize) -> Option<f64> {
     let kept = element as f64 / Entries::BYTES as f64;
     match k {
-        ..=2 => f64::INFINITY,
-        3..=7 => kept,
-        _ => kept.min(0.45),
+        ..=2 => None,
+        3..=7 => Some(kept),
+        _ => Some(kept.min(0.45)),
     }
 }
 
