@@ -25,7 +25,6 @@ pub(super) struct Mixing<'p> {
     alpha: f64,
     beta: f64,
     right: Right<'p>,
-    sums: Vec<f64>,
     b: usize,
 }
 
@@ -38,14 +37,13 @@ impl<'p> Mixing<'p> {
             alpha: of.alpha,
             beta: of.beta,
             right: of.factor.right(right.view()),
-            sums: vec![0.0; of.factor.width() * b],
             b,
         }
     }
 
-    /// Sums of a part of the rows.
+    /// Sums of no rows.
     pub(super) fn zeros(&self) -> Vec<f64> {
-        vec![0.0; self.sums.len()]
+        vec![0.0; self.factor.width() * self.b]
     }
 
     /// The class of each sample and their number, where `Xsᵀ W (α Z + β Δ Q)` needs no more of the rows
@@ -105,16 +103,12 @@ impl<'p> Mixing<'p> {
         }
     }
 
-    pub(super) fn merge(&mut self, part: &[f64]) {
-        self.sums.iter_mut().zip(part).for_each(|(s, p)| *s += p);
-    }
-
-    pub(super) fn finish(mut self, into: &mut LabelPass) {
-        self.factor.finish(&mut self.sums);
+    /// Writes the sums over all rows where they are asked for.
+    pub(super) fn finish(self, mut sums: Vec<f64>, into: &mut LabelPass) {
+        self.factor.finish(&mut sums);
         let columns = into.right.ncols();
-        into.cross = Array2::from_shape_fn((self.factor.width(), columns), |(c, j)| {
-            self.sums[c * self.b + j]
-        });
+        into.cross =
+            Array2::from_shape_fn((self.factor.width(), columns), |(c, j)| sums[c * self.b + j]);
     }
 }
 

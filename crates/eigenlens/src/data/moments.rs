@@ -9,6 +9,7 @@ use super::{Dataset, moments_bytes as bytes};
 use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::dense::power_of_two;
+use crate::linalg::in_order::in_order;
 use crate::linalg::pool;
 use crate::linalg::scatter::{
     Square, Squares, add_lower, lower_steps, mirror, packed_len, row_width, subtract_lower,
@@ -230,9 +231,12 @@ impl Moments {
 /// with others.
 fn one_pass<T: Scalar>(prepared: &Prepared<T>, whole: bool) -> Result<Option<Moments>> {
     let d = prepared.data.n_features();
-    let units = if d <= SMALL { UNITS } else { packed_units::<T>(d) };
+    let rows = match d <= SMALL {
+        true => prepared.rows_together(UNITS),
+        false => slab_rows(d, packed_units::<T>(d)),
+    };
     let mut sums = None;
-    let read = prepared.for_each_slab(slab_rows(d, units), |slab| {
+    let read = prepared.for_each_slab(rows, |slab| {
         let sums = sums.get_or_insert_with(|| Sums::begin(prepared, &slab, whole));
         sums.add(prepared, &slab)
     });
@@ -339,56 +343,48 @@ fn scatter_by_units<T: Scalar>(
 ) -> Result<()> {
     let d = slab.n_features;
     let unit = unit_rows(d);
-    let starts: Vec<usize> = (0..slab.rows).step_by(unit).collect();
-    let parts: Vec<Result<(Columns, Lent<'_, Aligned<f64>>)>> = starts
-        .par_iter()
-        .map_init(
-            || prepared.work.lend(),
-            |work, &start| {
-                let Workspace { scratch, packed, panel: means, z: beside, columns, shift, .. } =
-                    &mut **work;
-                let end = (start + unit).min(slab.rows);
-                let mut c = prepared.room(d * sums_stride(d));
-                let mut unit = Columns::zero(d);
-                // The scatter between the means of blocks is that of rows, one for each.
-                let (blocks, row) = ((end - start).div_ceil(BLOCK), row_width::<f64>(d));
-                means.resize(blocks * row);
-                let any = common.iter().any(Option::is_some);
-                beside.resize(if any { blocks * row } else { 0 });
-                let mut besides = 0;
-                for (at, mean) in (start..end).step_by(BLOCK).zip(means.chunks_exact_mut(row)) {
-                    let block = slab.block(at, (at + BLOCK).min(end), scratch);
-                    block_mean_into(&block, columns);
-                    check_finite(prepared, &block, columns)?;
-                    let (depth, width) = (block.rows, row_width::<T>(d));
-                    packed.resize(depth * width);
-                    set_shift(shift, columns);
-                    let differences = shift_to_common(&block, common, columns, shift);
-                    pack(&block, (0, d), shift, packed, width, width);
-                    let steps = (!differences.is_empty()).then(|| {
-                        let beside = &mut beside[besides * row..][..row];
-                        beside.fill(0.0);
-                        differences.iter().for_each(|&(f, by)| beside[f] = by);
-                        besides += 1;
-                        let mut steps = Steps::new(depth, width);
-                        (0..d).step_by(Steps::GROUP).for_each(|f| steps.push_columns(packed, f));
-                        steps
-                    });
-                    let ahead = slab.upcoming(at + depth, BLOCK, end);
-                    let ahead = Some(&Ahead::new(ahead, lower_steps::<T>(d, depth)));
-                    let fresh = at == start;
-                    add_lower(packed, width, depth, d, &mut c, fresh, ahead, steps.as_ref());
-                    merging_row_into(&unit, columns, mean);
-                    unit.merge(columns);
-                }
-                add_lower::<f64>(means, row, blocks, d, &mut c, false, None, None);
-                subtract_lower(beside, row, besides, d, &mut c);
-                Ok((unit, c))
-            },
-        )
-        .collect();
-    for part in parts {
-        let (columns, c) = part?;
+    let sum_unit = |work: &mut Lent<'_, Workspace<T>>, start: usize, next: Option<&usize>| {
+        let Workspace { scratch, packed, panel: means, z: beside, columns, shift, .. } =
+            &mut **work;
+        let end = (start + unit).min(slab.rows);
+        let mut c = prepared.room(d * sums_stride(d));
+        let mut unit = Columns::zero(d);
+        // The scatter between the means of blocks is that of rows, one for each.
+        let (blocks, row) = ((end - start).div_ceil(BLOCK), row_width::<f64>(d));
+        means.resize(blocks * row);
+        let any = common.iter().any(Option::is_some);
+        beside.resize(if any { blocks * row } else { 0 });
+        let mut besides = 0;
+        for (at, mean) in (start..end).step_by(BLOCK).zip(means.chunks_exact_mut(row)) {
+            let block = slab.block(at, (at + BLOCK).min(end), scratch);
+            block_mean_into(&block, columns);
+            check_finite(prepared, &block, columns)?;
+            let (depth, width) = (block.rows, row_width::<T>(d));
+            packed.resize(depth * width);
+            set_shift(shift, columns);
+            let differences = shift_to_common(&block, common, columns, shift);
+            pack(&block, (0, d), shift, packed, width, width);
+            let steps = (!differences.is_empty()).then(|| {
+                let beside = &mut beside[besides * row..][..row];
+                beside.fill(0.0);
+                differences.iter().for_each(|&(f, by)| beside[f] = by);
+                besides += 1;
+                let mut steps = Steps::new(depth, width);
+                (0..d).step_by(Steps::GROUP).for_each(|f| steps.push_columns(packed, f));
+                steps
+            });
+            let ahead = slab.upcoming_or(at + depth, BLOCK, end, next);
+            let ahead = Some(&Ahead::new(ahead, lower_steps::<T>(d, depth)));
+            let fresh = at == start;
+            add_lower(packed, width, depth, d, &mut c, fresh, ahead, steps.as_ref());
+            merging_row_into(&unit, columns, mean);
+            unit.merge(columns);
+        }
+        add_lower::<f64>(means, row, blocks, d, &mut c, false, None, None);
+        subtract_lower(beside, row, besides, d, &mut c);
+        Ok((unit, c))
+    };
+    let add = |(columns, c): (Columns, Lent<'_, Aligned<f64>>)| {
         let row = merging_row(total, &columns);
         let lines = c.chunks_exact(sums_stride(d));
         for (i, (out, part)) in scatter.rows_mut().into_iter().zip(lines).enumerate() {
@@ -398,8 +394,9 @@ fn scatter_by_units<T: Scalar>(
             }
         }
         total.merge(&columns);
-    }
-    Ok(())
+    };
+    let starts = (0..slab.rows).step_by(unit);
+    in_order(starts, UNITS, || prepared.work.lend(), sum_unit, add)
 }
 
 /// All blocks are packed in the given order, then squares of the one matrix take them in order. Between them the scatter

@@ -4,11 +4,12 @@
 use super::mixing::{LabelPass, Mixing};
 use super::prepared::{BLOCK, Block, Prepared, Slab, Workspace, slab_rows, unit_rows};
 use super::right::{PANEL, Right};
-use super::tails::Tails;
+use super::tails::{Tails, Tally};
 use super::{Source, Standardization, sparse};
 use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::gemm::{rows_of, slice_mut};
+use crate::linalg::in_order::in_order;
 use crate::linalg::scatter::{Squares, packed_len};
 use crate::linalg::simd::{
     self, Ahead, Columns, How, Left, Lines, Tile, add_transposed_narrow, fetch_lines, vectorized,
@@ -144,7 +145,8 @@ impl<T: Scalar> Standardized<'_, T> {
         let padded = b.next_multiple_of(f64::PAD);
         let gram_from = wanted.gram.as_ref().map(|(from, _)| *from);
         let columns = gram_from.map_or(0, |from| b.next_multiple_of(self.column_step()) - from);
-        let mut mixing = labels.as_ref().map(|l| Mixing::new(l, padded));
+        let mixing = labels.as_ref().map(|l| Mixing::new(l, padded));
+        let mut label_sums = mixing.as_ref().map_or_else(Vec::new, Mixing::zeros);
         let sparse = self.prepared.is_sparse();
         let few = |lines: usize| !sparse && d * lines * 8 <= SMALL_PRODUCT;
         let by_class = mixing.as_ref().and_then(Mixing::classes).filter(|(_, count)| few(*count));
@@ -173,10 +175,16 @@ impl<T: Scalar> Standardized<'_, T> {
                 owned.view()
             };
             let gram = gram_from.map(|from| (from, &mut total));
-            sparse::pass(self, right, &mut wanted, gram, mixing.as_mut())?
+            let labels = mixing.as_ref().map(|mixing| (mixing, &mut label_sums[..]));
+            sparse::pass(self, right, &mut wanted, gram, labels)?
         } else {
             let right = &Right::new(v, self.by);
-            let slab = slab_rows(d, if small { UNITS } else { 2 });
+            let handed_on = wanted.scores.as_ref().is_some_and(|scores| scores.sink.is_some());
+            let slab = match small {
+                true if !handed_on => self.prepared.rows_together(UNITS),
+                true => slab_rows(d, UNITS),
+                false => slab_rows(d, 2),
+            };
             let mut scores = wanted.scores;
             let mut tails = wanted.tails;
             self.prepared.for_each_slab(slab, |slab| {
@@ -185,12 +193,13 @@ impl<T: Scalar> Standardized<'_, T> {
                 if let Some(mixing) = &mixing {
                     mixing.factor.check_reaches(slab.first + slab.rows)?;
                 }
-                let (tails, mixing) = (tails.as_deref_mut(), mixing.as_mut());
+                let (tails, mix) = (tails.as_deref_mut(), mixing.as_ref());
+                let (score_sums, label_sums) = (&mut score_sums[..], &mut label_sums[..]);
+                let totals = Totals { gram, score_sums, tails, label_sums };
                 if small {
-                    let sums = &mut score_sums;
-                    self.slab_by_units(&slab, right, room, gram, sums, tails, mixing, by_class)?;
+                    self.slab_by_units(&slab, right, room, mix, by_class, totals)?;
                 } else {
-                    self.slab_by_features(&slab, right, room, gram, tails, mixing)?;
+                    self.slab_by_features(&slab, right, room, mix, totals)?;
                 }
                 scores.as_mut().map_or(Ok(()), |s| s.hand_on())
             })?
@@ -214,123 +223,109 @@ impl<T: Scalar> Standardized<'_, T> {
         }
         if let (Some(mixing), Some(labels)) = (mixing, labels) {
             mixing.factor.check_rows(rows)?;
-            mixing.finish(labels);
+            mixing.finish(label_sums, labels);
         }
         Ok(rows)
     }
 
-    /// Units of rows in parallel, their products added in order.
-    #[expect(clippy::too_many_arguments)]
+    /// Units of rows in parallel, their sums added in order.
     fn slab_by_units(
         &self,
         slab: &Slab<T>,
         v: &Right,
         room: Option<(Vec<f64>, &mut [T])>,
-        gram: Option<(usize, &mut Array2<f64>)>,
-        score_sums: &mut [f64],
-        mut tails: Option<&mut Tails>,
-        mixing: Option<&mut Mixing>,
+        mix: Option<&Mixing>,
         by_class: Option<(&[u32], usize)>,
+        totals: Totals,
     ) -> Result<()> {
+        let Totals { mut gram, score_sums, mut tails, label_sums } = totals;
         let (d, b) = (v.features, v.columns);
         let width = d.next_multiple_of(f64::PAD);
         let unit = unit_rows(d);
-        let starts: Vec<usize> = (0..slab.rows).step_by(unit).collect();
-        let (factors, pieces) = score_pieces(room, unit, starts.len());
+        let (factors, pieces) = score_pieces(room, unit, slab.rows.div_ceil(unit));
         let gram_from = gram.as_ref().map(|(from, _)| *from);
         let columns = gram.as_ref().map_or(0, |(_, total)| total.nrows());
-        let no_tails = Tails::padded(tails.as_deref());
-        let mix = mixing.as_deref();
+        let nothing = Tally::new(b, tails.as_deref());
         let narrow = v.is_narrow();
-        let parts: Vec<Result<UnitSums<'_>>> = starts
-            .par_iter()
-            .zip(pieces)
-            .map_init(
-                || self.prepared.work.lend(),
-                |work, (&start, mut out)| {
-                    let mut product = self.prepared.zeros(width * columns);
-                    let mut scores = vec![0.0; columns];
-                    let mut tails = no_tails.clone();
-                    let mut sums = mix.map_or_else(Vec::new, Mixing::zeros);
-                    let end = (start + unit).min(slab.rows);
-                    let height = panel_rows(d);
-                    for at in (start..end).step_by(height) {
-                        let rows = height.min(end - at);
-                        let out = out.as_mut().map(|out| &mut out[(at - start) * factors.len()..]);
-                        let multiplied = if by_class.is_some() { 0 } else { columns };
-                        let steps = if narrow {
-                            v.narrow_steps(rows, multiplied)
-                        } else {
-                            steps(d, b, multiplied, rows)
-                        };
-                        let ahead = Ahead::new(slab.upcoming(at + rows, height, end), steps);
-                        let stride = panel_stride(d);
-                        if !narrow || by_class.is_some() {
-                            work.panel.resize(height * stride);
+        let sum_unit =
+            |work: &mut Lent<'_, Workspace<T>>, unit_of: Unit<T>, next: Option<&Unit<T>>| {
+                let (start, mut out) = unit_of;
+                let mut product = self.prepared.zeros(width * columns);
+                let mut tally = nothing.clone();
+                // Of what labels have put in the place of the scores.
+                let mut mixed = vec![0.0; if mix.is_some() { b } else { 0 }];
+                let mut labels = mix.map_or_else(Vec::new, Mixing::zeros);
+                let end = (start + unit).min(slab.rows);
+                let height = panel_rows(d);
+                for at in (start..end).step_by(height) {
+                    let rows = height.min(end - at);
+                    let out = out.as_mut().map(|out| &mut out[(at - start) * factors.len()..]);
+                    let multiplied = if by_class.is_some() { 0 } else { columns };
+                    let steps = if narrow {
+                        v.narrow_steps(rows, multiplied)
+                    } else {
+                        steps(d, b, multiplied, rows)
+                    };
+                    let next = next.map(|(start, _)| start);
+                    let ahead = Ahead::new(slab.upcoming_or(at + rows, height, end, next), steps);
+                    let stride = panel_stride(d);
+                    if !narrow || by_class.is_some() {
+                        work.panel.resize(height * stride);
+                    }
+                    work.z.resize(height * b);
+                    let Workspace { scratch, panel, z, .. } = &mut **work;
+                    let block = slab.block(at, at + rows, scratch);
+                    if narrow {
+                        v.multiply_rows(&block, z, &ahead);
+                    } else {
+                        v.center(&block, 0, panel, stride);
+                        v.multiply(panel, stride, rows, 0, d, z, &ahead);
+                    }
+                    self.take_scores(slab, (at, rows), v, z, &factors, out, &mut tally)?;
+                    match (mix, by_class) {
+                        (Some(mix), None) => mix.rows(slab, at, z, rows, &mut labels),
+                        (Some(mix), Some(_)) => mix.add(slab, at, &z[..rows * b], &mut labels),
+                        (None, _) => {}
+                    }
+                    if let (Some((codes, _)), Some(_)) = (by_class, gram_from) {
+                        let codes = &codes[slab.first + at..];
+                        standardize(&block, self.by, 0, panel, stride);
+                        add_by_class(panel, stride, &block, codes, &mut product, width);
+                    } else if let Some(from) = gram_from {
+                        if mix.is_some() {
+                            add_rows(&z[..rows * b], &mut mixed);
                         }
-                        work.z.resize(height * b);
-                        let Workspace { scratch, panel, z, .. } = &mut **work;
-                        let block = slab.block(at, at + rows, scratch);
+                        // (Xᵀ Z)ᵀ: features across the vectors, columns of Z broadcast.
                         if narrow {
-                            v.multiply_rows(&block, z, &ahead);
+                            let columns = v.count - from;
+                            let scores = Columns { data: &z[from..], stride: b, columns };
+                            let (lines, c) = (block.lines(0, d), &v.center);
+                            add_transposed_narrow(lines, c, scores, &mut product, width, &ahead);
                         } else {
-                            v.center(&block, 0, panel, stride);
-                            v.multiply(panel, stride, rows, 0, d, z, &ahead);
-                        }
-                        self.take_scores(slab, (at, rows), v, z, &factors, out, &mut tails)?;
-                        match (mix, by_class) {
-                            (Some(mix), None) => mix.rows(slab, at, z, rows, &mut sums),
-                            (Some(mix), Some(_)) => mix.add(slab, at, &z[..rows * b], &mut sums),
-                            (None, _) => {}
-                        }
-                        if let (Some((codes, _)), Some(_)) = (by_class, gram_from) {
-                            let codes = &codes[slab.first + at..];
-                            standardize(&block, self.by, 0, panel, stride);
-                            add_by_class(panel, stride, &block, codes, &mut product, width);
-                        } else if let Some(from) = gram_from {
-                            add_rows(&z[..rows * b], b, from, &mut scores);
-                            // (Xᵀ Z)ᵀ: features across the vectors, columns of Z broadcast.
-                            if narrow {
-                                let columns = v.count - from;
-                                let scores = Columns { data: &z[from..], stride: b, columns };
-                                let (lines, c) = (block.lines(0, d), &v.center);
-                                add_transposed_narrow(
-                                    lines,
-                                    c,
-                                    scores,
-                                    &mut product,
-                                    width,
-                                    &ahead,
-                                );
-                            } else {
-                                let left = Left::new(&z[from..], columns, rows, 1, b);
-                                let how =
-                                    How { padded: true, ahead: Some(&ahead), ..How::default() };
-                                f64::product(left, panel, stride, width, &mut product, width, how);
-                            }
+                            let left = Left::new(&z[from..], columns, rows, 1, b);
+                            let how = How { padded: true, ahead: Some(&ahead), ..How::default() };
+                            f64::product(left, panel, stride, width, &mut product, width, how);
                         }
                     }
-                    Ok(UnitSums { product, scores, tails, labels: sums })
-                },
-            )
-            .collect();
-        let mut total = gram.map(|(_, total)| slice_mut(total));
-        let mut mixing = mixing;
-        for (index, part) in parts.into_iter().enumerate() {
-            let UnitSums { product, scores, tails: part_tails, labels } = part?;
-            score_sums.iter_mut().zip(&scores).for_each(|(sum, part)| *sum += part);
-            if let Some(mixing) = &mut mixing {
-                mixing.merge(&labels);
+                }
+                let Tally { sums: scores, tails } = tally;
+                let scores = if mix.is_some() { mixed } else { scores };
+                Ok(UnitSums { product, scores, tails, labels })
+            };
+        let mut begun = slab.first > 0;
+        let add = |part: UnitSums<'_>| {
+            if let Some((from, total)) = &mut gram {
+                add_to(slice_mut(total), &part.product, begun);
+                add_all(score_sums, &part.scores[*from..]);
             }
-            if let Some(total) = &mut total {
-                let begun = slab.first > 0 || index > 0;
-                add_to(total, &product, begun);
-            }
+            begun = true;
+            add_all(label_sums, &part.labels);
             if let Some(tails) = &mut tails {
-                tails.merge(&part_tails);
+                tails.merge(&part.tails);
             }
-        }
-        Ok(())
+        };
+        let units = (0..slab.rows).step_by(unit).zip(pieces);
+        in_order(units, UNITS, || self.prepared.work.lend(), sum_unit, add)
     }
 
     /// `Z = Xs V` of a few rows is written as scores, counted in the tails, and multiplied by the
@@ -344,12 +339,16 @@ impl<T: Scalar> Standardized<'_, T> {
         z: &mut [f64],
         factors: &[f64],
         out: Option<&mut [T]>,
-        tails: &mut Tails,
+        tally: &mut Tally,
     ) -> Result<()> {
         let b = v.columns;
-        v.subtract_rest(&mut z[..rows * b]);
+        let counts = slab.counts(at, at + rows);
+        match counts {
+            None => tally.take(&mut z[..rows * b], &v.rest, slab.first + at, |_| 1.0),
+            Some(c) => tally.take(&mut z[..rows * b], &v.rest, slab.first + at, |i| c[i]),
+        }
         // A bad entry reaches every score of its row.
-        if !all_finite(&z[..rows * b])
+        if !tally.is_finite()
             && let Some((row, column, value)) =
                 slab.block(at, at + rows, &mut Vec::new()).find_bad()
         {
@@ -358,12 +357,8 @@ impl<T: Scalar> Standardized<'_, T> {
         if let Some(out) = out {
             simd::scale(Lines::new(z, b, rows, b), factors, out);
         }
-        tails.add_rows(&z[..rows * b], b, slab.first + at, |i| slab.count(at + i));
-        for (i, z) in z.chunks_exact_mut(b).take(rows).enumerate() {
-            let w = slab.count(at + i);
-            if w != 1.0 {
-                z.iter_mut().for_each(|z| *z *= w);
-            }
+        for (z, w) in z.chunks_exact_mut(b).zip(counts.unwrap_or_default()) {
+            z.iter_mut().for_each(|z| *z *= w);
         }
         Ok(())
     }
@@ -374,9 +369,8 @@ impl<T: Scalar> Standardized<'_, T> {
         slab: &Slab<T>,
         v: &Right,
         room: Option<(Vec<f64>, &mut [T])>,
-        gram: Option<(usize, &mut Array2<f64>)>,
-        tails: Option<&mut Tails>,
-        mixing: Option<&mut Mixing>,
+        mix: Option<&Mixing>,
+        Totals { gram, tails, label_sums, .. }: Totals,
     ) -> Result<()> {
         let (d, b) = (v.features, v.columns);
         let height = RANGE_ROWS;
@@ -387,9 +381,8 @@ impl<T: Scalar> Standardized<'_, T> {
             None => (b, None),
         };
         let columns = v.used.saturating_sub(from);
-        let no_tails = Tails::padded(tails.as_deref());
+        let nothing = Tally::new(b, tails.as_deref());
         let mut z = vec![0.0; slab.rows * columns];
-        let mix = mixing.as_deref();
         let parts: Vec<Result<(Tails, Vec<f64>)>> = z
             .par_chunks_mut((height * columns).max(1))
             .zip(&starts)
@@ -398,7 +391,7 @@ impl<T: Scalar> Standardized<'_, T> {
                 || self.prepared.work.lend(),
                 |work, ((z, &at), out)| {
                     let rows = height.min(slab.rows - at);
-                    let mut tails = no_tails.clone();
+                    let mut tally = nothing.clone();
                     let ahead = Ahead::new::<T>(&[], 1);
                     let stride = panel_stride(FEATURES);
                     work.panel.resize(height * stride);
@@ -411,7 +404,7 @@ impl<T: Scalar> Standardized<'_, T> {
                         v.center(&strip, first, panel, stride);
                         v.multiply(panel, stride, rows, first, width, all, &ahead);
                     }
-                    self.take_scores(slab, (at, rows), v, all, &factors, out, &mut tails)?;
+                    self.take_scores(slab, (at, rows), v, all, &factors, out, &mut tally)?;
                     let mut sums = mix.map_or_else(Vec::new, Mixing::zeros);
                     if let Some(mix) = mix {
                         mix.rows(slab, at, all, rows, &mut sums);
@@ -419,18 +412,15 @@ impl<T: Scalar> Standardized<'_, T> {
                     for (z, all) in z.chunks_exact_mut(columns).zip(all.chunks_exact(b)) {
                         z.copy_from_slice(&all[from..v.used]);
                     }
-                    Ok((tails, sums))
+                    Ok((tally.tails, sums))
                 },
             )
             .collect();
-        let mut merged = no_tails.clone();
-        let mut mixing = mixing;
+        let mut merged = nothing.tails;
         for part in parts {
             let (tails, sums) = part?;
             merged.merge(&tails);
-            if let Some(mixing) = &mut mixing {
-                mixing.merge(&sums);
-            }
+            add_all(label_sums, &sums);
         }
         if let Some(tails) = tails {
             tails.merge(&merged);
@@ -641,13 +631,17 @@ fn add_to(total: &mut [f64], part: &[f64], begun: bool) {
     }
 }
 
-/// Adds the columns of Z (· × b) from one on to their sums.
-fn add_rows(z: &[f64], b: usize, from: usize, sums: &mut [f64]) {
+fn add_all(sums: &mut [f64], more: &[f64]) {
+    sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+}
+
+/// Adds rows to the sums of their columns.
+fn add_rows(z: &[f64], sums: &mut [f64]) {
     vectorized(
         #[inline(always)]
         || {
-            for z in z.chunks_exact(b) {
-                sums.iter_mut().zip(&z[from..]).for_each(|(sum, z)| *sum += z);
+            for z in z.chunks_exact(sums.len()) {
+                sums.iter_mut().zip(z).for_each(|(sum, z)| *sum += z);
             }
         },
     );
@@ -675,10 +669,24 @@ fn add_by_class<T: Scalar>(
     );
 }
 
+/// Where the sums over units of rows go.
+struct Totals<'t> {
+    /// The first column of Z that is multiplied, and its products.
+    gram: Option<(usize, &'t mut Array2<f64>)>,
+    /// Of the columns of Z that are multiplied.
+    score_sums: &'t mut [f64],
+    tails: Option<&'t mut Tails>,
+    /// Of what the scores have in common with labels.
+    label_sums: &'t mut [f64],
+}
+
+/// The first row of a unit, and room for its scores.
+type Unit<'r, T> = (usize, Option<&'r mut [T]>);
+
 /// What one unit of rows gives.
 struct UnitSums<'s> {
     product: Lent<'s, Aligned<f64>>,
-    /// Of each column that the product has.
+    /// Of each column of the scores, times the weights.
     scores: Vec<f64>,
     tails: Tails,
     labels: Vec<f64>,

@@ -190,6 +190,16 @@ impl<'a, T: Scalar> Prepared<'a, T> {
         sums
     }
 
+    /// Rows to be handed to tasks at a time, where at most `units` partial results wait: all that are in
+    /// memory.
+    pub fn rows_together(&self, units: usize) -> usize {
+        let slab = slab_rows(self.data.n_features(), units);
+        match self.data.source() {
+            Source::Dense(x) => slab.max(x.nrows()),
+            _ => slab,
+        }
+    }
+
     /// Whether the rows are a sparse matrix.
     pub fn is_sparse(&self) -> bool {
         matches!(self.data.source(), Source::Sparse(_))
@@ -342,7 +352,7 @@ impl<T: Scalar> Slab<'_, T> {
         scratch: &'b mut Vec<T>,
     ) -> Block<'b, T> {
         let width = features.len();
-        let counts = self.counts.map(|c| &c[start..end]);
+        let counts = self.counts(start, end);
         let first = self.first + start;
         let block = |data, stride| Block {
             first,
@@ -372,6 +382,11 @@ impl<T: Scalar> Slab<'_, T> {
         block(scratch, width)
     }
 
+    /// The weights of some rows of the slab, where there are any.
+    pub fn counts(&self, start: usize, end: usize) -> Option<&[f64]> {
+        self.counts.map(|counts| &counts[start..end])
+    }
+
     /// The weight of one row of the slab.
     #[inline(always)]
     pub fn count(&self, row: usize) -> f64 {
@@ -392,6 +407,14 @@ impl<T: Scalar> Slab<'_, T> {
                 part.to_slice().unwrap_or_default()
             }
             _ => &[],
+        }
+    }
+
+    /// The same, or where there are none before `end` the rows of the same task's `next` unit.
+    pub fn upcoming_or(&self, start: usize, rows: usize, end: usize, next: Option<&usize>) -> &[T] {
+        match next {
+            Some(&next) if start >= end => self.upcoming(next, rows, self.rows),
+            _ => self.upcoming(start, rows, end),
         }
     }
 

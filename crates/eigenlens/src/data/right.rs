@@ -4,7 +4,7 @@ use super::Standardization;
 use super::prepared::Block;
 use crate::linalg::aligned::Aligned;
 use crate::linalg::simd::{
-    self, Ahead, Columns, How, Left, NARROW, Tile, has_wide_registers, multiply_narrow, vectorized,
+    self, Ahead, Columns, How, Left, NARROW, Tile, has_wide_registers, multiply_narrow,
 };
 use crate::scalar::Scalar;
 use ndarray::{ArrayView2, s};
@@ -29,8 +29,8 @@ pub(super) struct Right {
     panels: Aligned<f64>,
     /// The leading digits of the means, with zeros to the end of a vector.
     pub center: Aligned<f64>,
-    /// The trailing digits' part of every column's scores.
-    rest: Vec<f64>,
+    /// The trailing digits' part of every column's scores, to be taken off them.
+    pub rest: Vec<f64>,
     zeros: Vec<f64>,
     ones: Vec<f64>,
 }
@@ -103,8 +103,8 @@ impl Right {
         z: &mut [f64],
         ahead: &Ahead,
     ) {
-        if first == 0 {
-            self.clear_unused(z, rows);
+        if first == 0 && self.used < self.columns {
+            z.chunks_exact_mut(self.columns).take(rows).for_each(|z| z[self.used..].fill(0.0));
         }
         for from in (0..width).step_by(Self::DEPTH) {
             let depth = Self::DEPTH.min(width - from);
@@ -122,7 +122,6 @@ impl Right {
 
     /// The same for rows as they lie, where V [is narrow](Self::is_narrow).
     pub fn multiply_rows<T: Scalar>(&self, block: &Block<T>, z: &mut [f64], ahead: &Ahead) {
-        self.clear_unused(z, block.rows);
         for from in (0..self.features).step_by(Self::DEPTH) {
             let depth = Self::DEPTH.min(self.features - from);
             let (data, stride, columns) =
@@ -134,33 +133,11 @@ impl Right {
         }
     }
 
-    /// Takes the trailing digits of the means off scores (rows × columns).
-    pub fn subtract_rest(&self, z: &mut [f64]) {
-        let rest = &self.rest[..self.columns];
-        if rest.iter().all(|rest| *rest == 0.0) {
-            return;
-        }
-        vectorized(
-            #[inline(always)]
-            || {
-                for z in z.chunks_exact_mut(rest.len()) {
-                    z.iter_mut().zip(rest).for_each(|(z, rest)| *z -= rest);
-                }
-            },
-        );
-    }
-
     /// About how many lines can be fetched while a block is multiplied as it lies, and multiplied by so
     /// many columns of its scores.
     pub fn narrow_steps(&self, rows: usize, gram_columns: usize) -> usize {
         let scores = self.features * rows.div_ceil(8) * self.used.div_ceil(12);
         (scores + rows * self.features.div_ceil(24) * gram_columns.div_ceil(12)).max(1)
-    }
-
-    fn clear_unused(&self, z: &mut [f64], rows: usize) {
-        if self.used < self.columns {
-            z.chunks_exact_mut(self.columns).take(rows).for_each(|z| z[self.used..].fill(0.0));
-        }
     }
 }
 
@@ -199,7 +176,9 @@ mod tests {
                 right.multiply_rows(&block, &mut as_they_lie, &ahead);
                 assert_eq!(z, as_they_lie, "{n} × {d} × {k}");
             }
-            right.subtract_rest(&mut z);
+            for z in z.chunks_exact_mut(right.columns) {
+                z.iter_mut().zip(&right.rest).for_each(|(z, rest)| *z -= rest);
+            }
             for (i, z) in z.chunks_exact(right.columns).enumerate() {
                 for (j, z) in z.iter().enumerate() {
                     let entry =

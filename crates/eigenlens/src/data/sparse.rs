@@ -7,7 +7,7 @@ use super::factor::Factor;
 use super::mixing::Mixing;
 use super::passes::{Pass, Standardized};
 use super::prepared::Prepared;
-use super::tails::Tails;
+use super::tails::{Tails, Tally};
 use super::{Csr, Source, Standardization};
 use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
@@ -96,7 +96,7 @@ pub(super) fn pass<T: Scalar>(
     v: ArrayView2<f64>,
     wanted: &mut Pass<'_, '_, T>,
     gram: Option<(usize, &mut Array2<f64>)>,
-    mixing: Option<&mut Mixing>,
+    labels: Option<(&Mixing, &mut [f64])>,
 ) -> Result<usize> {
     let x = matrix(data.prepared)?;
     let (n, d, b) = (x.n_rows(), x.n_columns(), v.ncols());
@@ -121,26 +121,26 @@ pub(super) fn pass<T: Scalar>(
         None => &mut none,
     };
     let from = gram.as_ref().map_or(b, |(from, _)| *from);
-    let no_tails = Tails::padded(wanted.tails.as_deref());
+    let (nothing, no_rest) = (Tally::new(b, wanted.tails.as_deref()), vec![0.0; b]);
     let piece = n.div_ceil(PIECES).max(1);
     let mut rooms: Vec<&mut [T]> = if k > 0 {
         room.chunks_mut(piece * k).collect()
     } else {
         std::iter::repeat_with(Default::default).take(n.div_ceil(piece)).collect()
     };
-    let mix = mixing.as_deref();
+    let mix = labels.as_ref().map(|(mix, _)| *mix);
     let height = rows_together(x, b);
     let parts: Vec<Part<'_>> = rooms
         .par_iter_mut()
         .enumerate()
         .map(|(index, room)| {
             let mut product = data.prepared.zeros(d * (b - from));
-            let mut sums = vec![0.0; b - from];
-            let mut tails = no_tails.clone();
+            let mut tally = nothing.clone();
+            // Of what labels have put in the place of the scores.
+            let mut mixed = vec![0.0; b - from];
             let mut all = vec![0.0; height * b];
             let mut y = vec![0.0; b];
             let mut labels = mix.map_or_else(Vec::new, Mixing::zeros);
-            let mut sound = true;
             let (start, end) = (index * piece, ((index + 1) * piece).min(n));
             for first in (start..end).step_by(height) {
                 let rows = first..(first + height).min(end);
@@ -151,23 +151,25 @@ pub(super) fn pass<T: Scalar>(
                             row_product(x.row(i), prescale, right, offset);
                     }
                 }
+                let count = |i: usize| data.prepared.counts().map_or(1.0, |c| c[i]);
+                tally.take(z, &no_rest, rows.start, |i| count(rows.start + i));
                 for (i, z) in rows.clone().zip(z.chunks_exact_mut(b)) {
-                    sound &= z.iter().all(|z| z.is_finite());
                     for (j, &factor) in factors.iter().enumerate() {
                         // Plus 0: a silenced score is 0, never −0.
                         room[(i - start) * k + j] = T::from_f64(z[j] * factor + 0.0);
                     }
-                    let w = data.prepared.counts().map_or(1.0, |c| c[i]);
-                    tails.add_rows(z, b, i, |_| w);
+                    let w = count(i);
                     z.iter_mut().for_each(|z| *z *= w);
                     if let Some(mix) = mix {
                         mix.row(i, w, z, &mut y, &mut labels);
+                        mixed.iter_mut().zip(&z[from..]).for_each(|(s, z)| *s += z);
                     }
-                    sums.iter_mut().zip(&z[from..]).for_each(|(s, z)| *s += z);
                 }
                 update(x, rows, prescale, z, b, from, &mut product);
             }
-            Part { product, sums, tails, labels, sound }
+            let sound = tally.is_finite();
+            let sums = if mix.is_some() { mixed } else { tally.sums.split_off(from) };
+            Part { product, sums, tails: tally.tails, labels, sound }
         })
         .collect();
     // A bad entry reaches every score of its row.
@@ -178,8 +180,10 @@ pub(super) fn pass<T: Scalar>(
     if let Some(tails) = &mut wanted.tails {
         parts.iter().for_each(|part| tails.merge(&part.tails));
     }
-    if let Some(mixing) = mixing {
-        parts.iter().for_each(|part| mixing.merge(&part.labels));
+    if let Some((_, sums)) = labels {
+        for part in &parts {
+            sums.iter_mut().zip(&part.labels).for_each(|(sum, part)| *sum += part);
+        }
     }
     if let Some((_, total)) = gram {
         let parts = parts.into_iter().map(|part| (part.product, part.sums)).collect();

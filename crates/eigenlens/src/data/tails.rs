@@ -22,50 +22,7 @@ impl Tails {
         }
     }
 
-    /// Room for whole vectors of the columns that `of` has; those past its last are left out when
-    /// merging.
-    pub(super) fn padded(of: Option<&Tails>) -> Tails {
-        Tails::new(of.map_or(0, |t| t.squares.len().next_multiple_of(f64::PAD)))
-    }
-
-    /// Takes in rows of `b` scores, of the samples from `first` on; whole vectors of columns.
-    pub(super) fn add_rows(
-        &mut self,
-        z: &[f64],
-        b: usize,
-        first: usize,
-        weight: impl Fn(usize) -> f64,
-    ) {
-        const LANES: usize = f64::PAD;
-        let (squares, _) = self.squares.as_chunks_mut::<LANES>();
-        let (fourth_powers, _) = self.fourth_powers.as_chunks_mut::<LANES>();
-        let (largest, _) = self.largest.as_chunks_mut::<LANES>();
-        let (row, _) = self.row.as_chunks_mut::<LANES>();
-        let weight = &weight;
-        vectorized(
-            #[inline(always)]
-            move || {
-                for c in 0..squares.len() {
-                    // Copies stay in registers while the rows go by.
-                    let (mut sum, mut fourth) = (squares[c], fourth_powers[c]);
-                    let (mut most, mut at) = (largest[c], row[c]);
-                    for (i, z) in z.chunks_exact(b).enumerate() {
-                        let (w, z) = (weight(i), &z.as_chunks::<LANES>().0[c]);
-                        for j in 0..LANES {
-                            let square = w * z[j] * z[j];
-                            sum[j] += square;
-                            fourth[j] += square * z[j] * z[j];
-                            let larger = square > most[j];
-                            most[j] = if larger { square } else { most[j] };
-                            at[j] = if larger { (first + i) as u64 } else { at[j] };
-                        }
-                    }
-                    (squares[c], fourth_powers[c], largest[c], row[c]) = (sum, fourth, most, at);
-                }
-            },
-        );
-    }
-
+    /// Adds those of later samples.
     pub(super) fn merge(&mut self, later: &Tails) {
         for j in 0..self.squares.len() {
             self.squares[j] += later.squares[j];
@@ -75,5 +32,84 @@ impl Tails {
                 self.row[j] = later.row[j];
             }
         }
+    }
+}
+
+/// What one look at scores finds, in whole vectors of columns: the sum of each, times the weights, and the
+/// tails of the leading ones.
+#[derive(Clone)]
+pub(super) struct Tally {
+    pub sums: Vec<f64>,
+    /// Those past the last column that is asked for are left out when merging.
+    pub tails: Tails,
+}
+
+impl Tally {
+    /// Of `b` columns, and of the tails that `of` has.
+    pub fn new(b: usize, of: Option<&Tails>) -> Tally {
+        let tails = of.map_or(0, |t| t.squares.len().next_multiple_of(f64::PAD));
+        Tally { sums: vec![0.0; b], tails: Tails::new(tails) }
+    }
+
+    /// Takes `rest` off rows of scores, and counts them as those of the samples from `first` on.
+    pub fn take(
+        &mut self,
+        z: &mut [f64],
+        rest: &[f64],
+        first: usize,
+        weight: impl Fn(usize) -> f64,
+    ) {
+        const LANES: usize = f64::PAD;
+        let b = self.sums.len();
+        let (sums, _) = self.sums.as_chunks_mut::<LANES>();
+        let (rest, _) = rest.as_chunks::<LANES>();
+        let (squares, _) = self.tails.squares.as_chunks_mut::<LANES>();
+        let (fourth_powers, _) = self.tails.fourth_powers.as_chunks_mut::<LANES>();
+        let (largest, _) = self.tails.largest.as_chunks_mut::<LANES>();
+        let (row, _) = self.tails.row.as_chunks_mut::<LANES>();
+        let weight = &weight;
+        vectorized(
+            #[inline(always)]
+            move || {
+                for c in 0..squares.len() {
+                    // Copies stay in registers while the rows go by.
+                    let (mut sum, rest) = (sums[c], rest[c]);
+                    let (mut square_sum, mut fourth) = (squares[c], fourth_powers[c]);
+                    let (mut most, mut at) = (largest[c], row[c]);
+                    for (i, z) in z.chunks_exact_mut(b).enumerate() {
+                        let (w, z) = (weight(i), &mut z.as_chunks_mut::<LANES>().0[c]);
+                        for j in 0..LANES {
+                            let score = z[j] - rest[j];
+                            z[j] = score;
+                            sum[j] += w * score;
+                            let square = w * score * score;
+                            square_sum[j] += square;
+                            fourth[j] += square * score * score;
+                            let larger = square > most[j];
+                            most[j] = if larger { square } else { most[j] };
+                            at[j] = if larger { (first + i) as u64 } else { at[j] };
+                        }
+                    }
+                    (sums[c], squares[c], fourth_powers[c]) = (sum, square_sum, fourth);
+                    (largest[c], row[c]) = (most, at);
+                }
+                for c in squares.len()..sums.len() {
+                    let (mut sum, rest) = (sums[c], rest[c]);
+                    for (i, z) in z.chunks_exact_mut(b).enumerate() {
+                        let (w, z) = (weight(i), &mut z.as_chunks_mut::<LANES>().0[c]);
+                        for j in 0..LANES {
+                            z[j] -= rest[j];
+                            sum[j] += w * z[j];
+                        }
+                    }
+                    sums[c] = sum;
+                }
+            },
+        );
+    }
+
+    /// Whether all scores may have been numbers: one that is not leaves its sum so.
+    pub fn is_finite(&self) -> bool {
+        self.sums.iter().all(|sum| sum.is_finite())
     }
 }

@@ -203,7 +203,7 @@ impl Task<'_> {
             / if self.sparse { 8 } else { 1 };
         // The last pass: scores, residuals, probes.
         let certificate = if d * padded * 8 <= 1 << 20 { 18 } else { 6 } * d * padded * 8
-            + 16 * unit * padded * 8
+            + 2 * unit * padded * 8
             + (32 << 20) / 8
             // What an iteration believes is probed beside what it may have missed.
             + if route == Route::Iterative { (18 * 2 + 6) * d * 8 * 8 } else { 0 }

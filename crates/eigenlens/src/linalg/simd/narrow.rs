@@ -18,8 +18,9 @@ pub struct Columns<M> {
 }
 
 impl<M: std::ops::Deref<Target = [f64]>> Columns<M> {
-    fn check(&self, rows: usize) {
-        let columns = self.columns.next_multiple_of(4);
+    /// Panics unless columns are there to a multiple of four, or eight where whole vectors are written.
+    fn check(&self, rows: usize, multiple: usize) {
+        let columns = self.columns.next_multiple_of(multiple);
         let reach = rows.checked_sub(1).map_or(0, |last| last * self.stride + columns);
         assert!(columns <= self.stride);
         assert!(reach <= self.data.len(), "columns outside their slice");
@@ -27,8 +28,8 @@ impl<M: std::ops::Deref<Target = [f64]>> Columns<M> {
 }
 
 /// `Z = (X − 1 cᵀ) V`, or where it is not `fresh` adds to it: each number one chain of fused
-/// multiply-adds over the features. Columns of V past the last one that counts are zeros, and so are those
-/// of Z. For a CPU that [has the registers](has_wide_registers).
+/// multiply-adds over the features. Columns of V past the last one that counts are zeros, and so become those
+/// of Z, to a multiple of eight. For a CPU that [has the registers](has_wide_registers).
 pub fn multiply_narrow<T: Row>(
     x: Lines<T>,
     center: &[f64],
@@ -37,8 +38,8 @@ pub fn multiply_narrow<T: Row>(
     fresh: bool,
     ahead: &Ahead,
 ) {
-    v.check(x.width);
-    z.check(x.rows);
+    v.check(x.width, 4);
+    z.check(x.rows, 8);
     assert!(v.columns == z.columns && center.len() >= x.width && has_wide_registers());
     #[cfg(target_arch = "x86_64")]
     // SAFETY: the CPU was asked; the extents are asserted here and in `Lines::new`.
@@ -58,7 +59,7 @@ pub fn add_transposed_narrow<T: Row>(
     ahead: &Ahead,
 ) {
     let width = x.width.next_multiple_of(8);
-    z.check(x.rows);
+    z.check(x.rows, 4);
     assert!(center.len() >= width && stride >= width);
     assert!(sums.len() >= z.columns.next_multiple_of(4) * stride);
     assert!(has_wide_registers());
@@ -122,6 +123,9 @@ pub(super) mod wide {
     ) {
         for column in (0..v.columns).step_by(12) {
             let columns = (v.columns - column).min(12);
+            // The last columns bring the zeros after them.
+            let last = column + columns == v.columns;
+            let room = if last { v.columns.next_multiple_of(8) - column } else { columns };
             let mut i = 0;
             while i < x.rows {
                 let rows = match x.rows - i {
@@ -141,6 +145,7 @@ pub(super) mod wide {
                         v_stride: v.stride,
                         z: z.data.as_mut_ptr().add(i * z.stride + column),
                         z_stride: z.stride,
+                        room,
                         fresh,
                         fetch: Fetch::share(Some(ahead), x.width, center.as_ptr().cast()),
                     };
@@ -166,6 +171,8 @@ pub(super) mod wide {
         v_stride: usize,
         z: *mut f64,
         z_stride: usize,
+        /// Columns of Z to be written: those of V, and zeros.
+        room: usize,
         fresh: bool,
         fetch: Fetch,
     }
@@ -173,7 +180,7 @@ pub(super) mod wide {
     /// Eight rows, one in each lane: they are turned in registers, and every column costs what it is, none
     /// is padded.
     ///
-    /// SAFETY: the CPU has AVX-512; eight rows are there and C columns, of Z to a multiple of four.
+    /// SAFETY: the CPU has AVX-512; eight rows are there and C columns, of Z as many as it has room.
     #[inline(never)]
     #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
     unsafe fn eight_rows<T: Row, const C: usize>(job: Job<T>) {
@@ -182,39 +189,43 @@ pub(super) mod wide {
         // SAFETY: vouched for by the caller; the mask ends with the rows.
         unsafe {
             let mut sums = [_mm512_setzero_pd(); C];
-            let mut rows = [_mm512_setzero_pd(); 8];
-            for f in (0..whole).step_by(8) {
-                let c = _mm512_loadu_pd(center.add(f));
-                for (r, row) in rows.iter_mut().enumerate() {
-                    *row = _mm512_sub_pd(T::load::<true>(x.add(r * stride + f), u8::MAX), c);
-                }
-                for lane in turned(rows) {
+            macro_rules! add_lane {
+                ($lane:expr, $f:expr) => {
+                    let entries = _mm512_sub_pd($lane, _mm512_set1_pd(*center.add($f)));
                     for j in 0..C {
-                        sums[j] = _mm512_fmadd_pd(lane, _mm512_set1_pd(*v.add(j)), sums[j]);
+                        sums[j] = _mm512_fmadd_pd(entries, _mm512_set1_pd(*v.add(j)), sums[j]);
                     }
                     fetch.step();
                     v = v.wrapping_add(v_stride);
-                }
+                };
+            }
+            for f in (0..whole).step_by(8) {
+                // One by one: a loop would write the lanes and read them again.
+                let [l0, l1, l2, l3, l4, l5, l6, l7] = T::lanes::<true>(x.add(f), stride, u8::MAX);
+                add_lane!(l0, f);
+                add_lane!(l1, f + 1);
+                add_lane!(l2, f + 2);
+                add_lane!(l3, f + 3);
+                add_lane!(l4, f + 4);
+                add_lane!(l5, f + 5);
+                add_lane!(l6, f + 6);
+                add_lane!(l7, f + 7);
             }
             if whole < depth {
-                let mask = first(depth - whole);
-                let c = _mm512_maskz_loadu_pd(mask, center.add(whole));
-                for (r, row) in rows.iter_mut().enumerate() {
-                    *row = _mm512_sub_pd(T::load::<false>(x.add(r * stride + whole), mask), c);
-                }
-                for lane in turned(rows).into_iter().take(depth - whole) {
-                    for j in 0..C {
-                        sums[j] = _mm512_fmadd_pd(lane, _mm512_set1_pd(*v.add(j)), sums[j]);
-                    }
-                    fetch.step();
-                    v = v.wrapping_add(v_stride);
+                let lanes = T::lanes::<false>(x.add(whole), stride, first(depth - whole));
+                for (l, lane) in lanes.into_iter().enumerate().take(depth - whole) {
+                    add_lane!(lane, whole + l);
                 }
             }
-            for from in (0..C).step_by(8) {
+            // A range that is known when compiling: sums that were looked up would not stay in registers.
+            for from in [0, 8] {
+                if from >= job.room {
+                    break;
+                }
                 let mut lanes = [_mm512_setzero_pd(); 8];
-                let count = (C - from).min(8);
-                lanes[..count].copy_from_slice(&sums[from..from + count]);
-                let mask = first(count.next_multiple_of(4));
+                let count = C.saturating_sub(from).min(8);
+                lanes[..count].copy_from_slice(&sums[from.min(C)..][..count]);
+                let mask = first(job.room - from);
                 for (r, new) in turned(lanes).into_iter().enumerate() {
                     let out = job.z.add(r * job.z_stride + from);
                     let old = match job.fresh {
@@ -230,7 +241,7 @@ pub(super) mod wide {
     /// Fewer rows, with the same bits. A function of its own: inlined among others its sums would not stay in
     /// registers. In vectors of four, as twelve columns are three of them.
     ///
-    /// SAFETY: the CPU has AVX-512; R rows are there and Q fours of columns.
+    /// SAFETY: the CPU has AVX-512; R rows are there and Q fours of columns, of Z as many as it has room.
     #[inline(never)]
     #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
     unsafe fn some_rows<T: Row, const R: usize, const Q: usize>(job: Job<T>) {
@@ -260,6 +271,9 @@ pub(super) mod wide {
                     let out = job.z.add(r * job.z_stride + q * 4);
                     let old = if job.fresh { _mm256_setzero_pd() } else { _mm256_loadu_pd(out) };
                     _mm256_storeu_pd(out, _mm256_add_pd(old, sums[r][q]));
+                }
+                for column in (Q * 4..job.room).filter(|_| job.fresh) {
+                    *job.z.add(r * job.z_stride + column) = 0.0;
                 }
             }
         }
@@ -397,7 +411,7 @@ mod tests {
         for ((rows, d), columns) in
             sizes.into_iter().flat_map(|size| (1..=NARROW).map(move |columns| (size, columns)))
         {
-            let (stride, padded) = (d + 2, columns.next_multiple_of(4) + 4);
+            let (stride, padded) = (d + 2, columns.next_multiple_of(8) + 4);
             let x: Vec<T> = (0..rows * stride).map(|i| of((i as f64 * 1.3).sin() + 9.0)).collect();
             let of_column = |j: usize, v: f64| if j < columns { v } else { 0.0 };
             let v: Vec<f64> =

@@ -123,6 +123,33 @@ pub(super) mod wide {
             out
         }
     }
+
+    /// The same of float32 numbers.
+    ///
+    /// SAFETY: the CPU has AVX-512.
+    #[inline(always)]
+    pub unsafe fn turned_narrow(r: [__m256; 8]) -> [__m256; 8] {
+        // SAFETY: vouched for by the caller.
+        unsafe {
+            // Pairs of rows, then four rows, each in both halves; then the halves.
+            let mut fours = r;
+            for four in [0, 4] {
+                let [a, b, c, e] = [r[four], r[four + 1], r[four + 2], r[four + 3]];
+                let [low, high] = [_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b)];
+                let [low_next, high_next] = [_mm256_unpacklo_ps(c, e), _mm256_unpackhi_ps(c, e)];
+                fours[four] = _mm256_shuffle_ps::<0x44>(low, low_next);
+                fours[four + 1] = _mm256_shuffle_ps::<0xee>(low, low_next);
+                fours[four + 2] = _mm256_shuffle_ps::<0x44>(high, high_next);
+                fours[four + 3] = _mm256_shuffle_ps::<0xee>(high, high_next);
+            }
+            let mut out = r;
+            for i in 0..4 {
+                out[i] = _mm256_permute2f128_ps::<0x20>(fours[i], fours[i + 4]);
+                out[i + 4] = _mm256_permute2f128_ps::<0x31>(fours[i], fours[i + 4]);
+            }
+            out
+        }
+    }
 }
 
 #[cfg(test)]

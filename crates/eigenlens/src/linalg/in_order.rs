@@ -1,0 +1,156 @@
+//! Work that threads take as they come to it, with results that are taken in order.
+
+use std::collections::BTreeMap;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Does `work` for every item, on all threads of the pool, and hands what it returns to `take` in the order
+/// of the items: sums have the same bits for any number of threads, and none waits for the others but at
+/// the end. The first error, in that order, ends it.
+///
+/// `work` has something of its own thread (from `begin`), its item, and the item that the same thread does
+/// next. No more than `ahead` results wait to be taken.
+pub(crate) fn in_order<I: Send, S, R: Send, E: Send>(
+    items: impl Iterator<Item = I> + Send,
+    ahead: usize,
+    begin: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, I, Option<&I>) -> Result<R, E> + Sync,
+    take: impl FnMut(R) + Send,
+) -> Result<(), E> {
+    let items = Mutex::new(items.enumerate());
+    let results = Results {
+        state: Mutex::new(State { taken: 0, waiting: BTreeMap::new(), stopped: None, take }),
+        changed: Condvar::new(),
+    };
+    rayon::broadcast(|_| {
+        let mut own = begin();
+        let next = || lock(&items).next();
+        let mut current = next();
+        while let Some((index, item)) = current {
+            let after = next();
+            if !results.has_room_for(index, ahead) {
+                return;
+            }
+            let stop = StopIfPanicking(&results);
+            let result = work(&mut own, item, after.as_ref().map(|(_, item)| item));
+            results.add(index, result);
+            drop(stop);
+            current = after;
+        }
+    });
+    let state = results.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    match state.stopped {
+        Some(Some(error)) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Results on their way.
+struct Results<R, E, F> {
+    state: Mutex<State<R, E, F>>,
+    changed: Condvar,
+}
+
+struct State<R, E, F> {
+    /// How many have been taken.
+    taken: usize,
+    waiting: BTreeMap<usize, Result<R, E>>,
+    /// Set when nothing more is to be done, with the error if there was one.
+    stopped: Option<Option<E>>,
+    take: F,
+}
+
+impl<R, E, F: FnMut(R)> Results<R, E, F> {
+    /// Waits until the result of an item may be added; never, where the work has ended.
+    fn has_room_for(&self, index: usize, ahead: usize) -> bool {
+        let mut state = lock(&self.state);
+        // Whoever has the next item to be taken does not wait here.
+        while state.stopped.is_none() && index >= state.taken + ahead.max(1) {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.stopped.is_none()
+    }
+
+    fn add(&self, index: usize, result: Result<R, E>) {
+        let mut state = lock(&self.state);
+        let State { taken, waiting, stopped, take } = &mut *state;
+        waiting.insert(index, result);
+        while let Some(result) = waiting.remove(taken).filter(|_| stopped.is_none()) {
+            *taken += 1;
+            match result {
+                Ok(result) => take(result),
+                Err(error) => *stopped = Some(Some(error)),
+            }
+        }
+        drop(state);
+        self.changed.notify_all();
+    }
+}
+
+/// Lets the other threads end when one of them panics, where they would wait for its result.
+struct StopIfPanicking<'r, R, E, F>(&'r Results<R, E, F>);
+
+impl<R, E, F> Drop for StopIfPanicking<'_, R, E, F> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            lock(&self.0.state).stopped.get_or_insert(None);
+            self.0.changed.notify_all();
+        }
+    }
+}
+
+fn lock<S>(state: &Mutex<S>) -> MutexGuard<'_, S> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::pool;
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[test]
+    fn results_come_in_order_and_not_too_many_wait() {
+        for threads in [1, 2, 5] {
+            let (begun, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            let mut found = Vec::new();
+            let work = |_: &mut (), i: usize, next: Option<&usize>| {
+                assert!(next.is_none_or(|next| *next > i));
+                assert!(i < taken.load(Ordering::SeqCst) + 3, "{i} is too far ahead");
+                begun.fetch_add(1, Ordering::SeqCst);
+                // The first of every few take the longest.
+                (0..if i % 4 == 0 { 20_000 } else { 10 })
+                    .for_each(|i| drop(std::hint::black_box(i)));
+                Ok::<_, ()>(i)
+            };
+            let take = |i| {
+                found.push(i);
+                taken.fetch_add(1, Ordering::SeqCst);
+            };
+            pool::run(Some(threads), || in_order(0..200, 3, || (), work, take)).unwrap().unwrap();
+            assert_eq!(found, (0..200).collect::<Vec<_>>());
+            assert_eq!(begun.into_inner(), 200);
+        }
+    }
+
+    #[test]
+    fn the_first_error_in_order_is_the_one() {
+        for threads in [1, 3] {
+            let mut sum = 0;
+            let work =
+                |_: &mut (), i: usize, _: Option<&usize>| if i >= 7 { Err(i) } else { Ok(i) };
+            let run = || in_order(0..100, 16, || (), work, |i| sum += i);
+            assert_eq!(pool::run(Some(threads), run).unwrap(), Err(7));
+            assert_eq!(sum, 21);
+        }
+    }
+
+    #[test]
+    fn a_panic_ends_the_others() {
+        let work = |_: &mut (), i: usize, _: Option<&usize>| {
+            assert!(i != 5);
+            Ok::<_, ()>(())
+        };
+        let run = || pool::run(Some(2), || in_order(0..1000, 4, || (), work, |()| ()));
+        assert!(std::panic::catch_unwind(run).is_err());
+    }
+}
