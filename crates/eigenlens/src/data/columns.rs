@@ -4,9 +4,13 @@ use super::prepared::{BLOCK, Block, Prepared, Slab, slab_rows, unit_rows};
 use super::sparse;
 use crate::error::{Error, Result};
 use crate::linalg::dense::exponent_of;
+use crate::linalg::in_order::in_order;
 use crate::linalg::simd::{add_deviations, fetch_lines, vectorized};
 use crate::scalar::Scalar;
 use rayon::prelude::*;
+
+/// Units of rows in flight.
+const UNITS: usize = 32;
 
 /// Count, mean and sum of squared deviations of each column, in the prescaled units of the data.
 ///
@@ -57,17 +61,12 @@ impl Columns {
         }
         let d = prepared.data.n_features();
         let mut total = Columns::zero(d);
-        prepared.for_each_slab(slab_rows(d, 32), |slab| {
-            let unit = unit_rows(d);
-            let starts: Vec<usize> = (0..slab.rows).step_by(unit).collect();
-            let parts: Vec<Result<Columns>> = starts
-                .par_iter()
-                .map(|&start| Self::of_unit(prepared, &slab, start, (start + unit).min(slab.rows)))
-                .collect();
-            for part in parts {
-                total.merge(&part?);
-            }
-            Ok(())
+        prepared.for_each_slab(prepared.rows_together(UNITS), |slab| {
+            let starts = (0..slab.rows).step_by(unit_rows(d));
+            let of_unit = |scratch: &mut Vec<T>, start: usize, next: Option<&usize>| {
+                Self::of_unit(prepared, &slab, start, next, scratch)
+            };
+            in_order(starts, UNITS, Vec::new, of_unit, |part| total.merge(&part))
         })?;
         total.check_rows()
     }
@@ -76,13 +75,15 @@ impl Columns {
         prepared: &Prepared<T>,
         slab: &Slab<T>,
         start: usize,
-        end: usize,
+        next_start: Option<&usize>,
+        scratch: &mut Vec<T>,
     ) -> Result<Columns> {
-        let mut scratch = Vec::new();
+        let end = (start + unit_rows(slab.n_features)).min(slab.rows);
         let mut total = Columns::zero(slab.n_features);
         for at in (start..end).step_by(BLOCK) {
-            let block = slab.block(at, (at + BLOCK).min(end), &mut scratch);
-            let (next, whole) = (slab.next_block(at, end), slab.n_features <= STRIP);
+            let block = slab.block(at, (at + BLOCK).min(end), scratch);
+            let next = slab.upcoming_or(at + BLOCK, BLOCK, end, next_start);
+            let whole = slab.n_features <= STRIP;
             let part = by_strips(&block, |_, strip| {
                 let mut part = block_mean(strip);
                 add_squares(strip, &mut part, if whole { next } else { &[] });

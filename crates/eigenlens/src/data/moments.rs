@@ -9,13 +9,14 @@ use super::{Dataset, moments_bytes as bytes};
 use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::dense::power_of_two;
+use crate::linalg::gemm::slice_mut;
 use crate::linalg::in_order::in_order;
 use crate::linalg::pool;
 use crate::linalg::scatter::{
     Square, Squares, add_lower, lower_steps, mirror, packed_len, row_width, subtract_lower,
     sums_stride,
 };
-use crate::linalg::simd::{Ahead, Steps, Tile};
+use crate::linalg::simd::{Ahead, Steps, Tile, vectorized};
 use crate::linalg::spares::Lent;
 use crate::scalar::Scalar;
 use crate::wishes::Options;
@@ -386,13 +387,18 @@ fn scatter_by_units<T: Scalar>(
     };
     let add = |(columns, c): (Columns, Lent<'_, Aligned<f64>>)| {
         let row = merging_row(total, &columns);
-        let lines = c.chunks_exact(sums_stride(d));
-        for (i, (out, part)) in scatter.rows_mut().into_iter().zip(lines).enumerate() {
-            let out = &mut out.into_slice().unwrap_or_default()[..=i];
-            for ((o, &p), &r) in out.iter_mut().zip(part).zip(&row) {
-                *o += p + row[i] * r;
-            }
-        }
+        let (scatter, row) = (slice_mut(scatter), &row[..]);
+        vectorized(
+            #[inline(always)]
+            move || {
+                let lines = c.chunks_exact(sums_stride(d));
+                for (i, (out, part)) in scatter.chunks_exact_mut(d).zip(lines).enumerate() {
+                    for ((o, &p), &r) in out[..=i].iter_mut().zip(part).zip(row) {
+                        *o += p + row[i] * r;
+                    }
+                }
+            },
+        );
         total.merge(&columns);
     };
     let starts = (0..slab.rows).step_by(unit);

@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::gemm::{rows_of, slice_mut};
 use crate::linalg::in_order::in_order;
+use crate::linalg::pages::ask_for;
 use crate::linalg::scatter::{Squares, packed_len};
 use crate::linalg::simd::{
     self, Ahead, Columns, How, Left, Lines, Tile, add_transposed_narrow, fetch_lines, vectorized,
@@ -250,6 +251,9 @@ impl<T: Scalar> Standardized<'_, T> {
         let sum_unit =
             |work: &mut Lent<'_, Workspace<T>>, unit_of: Unit<T>, next: Option<&Unit<T>>| {
                 let (start, mut out) = unit_of;
+                if let Some(out) = &mut out {
+                    ask_for(out);
+                }
                 let mut product = self.prepared.zeros(width * columns);
                 let mut tally = nothing.clone();
                 // Of what labels have put in the place of the scores.
@@ -389,7 +393,10 @@ impl<T: Scalar> Standardized<'_, T> {
             .zip(pieces)
             .map_init(
                 || self.prepared.work.lend(),
-                |work, ((z, &at), out)| {
+                |work, ((z, &at), mut out)| {
+                    if let Some(out) = &mut out {
+                        ask_for(out);
+                    }
                     let rows = height.min(slab.rows - at);
                     let mut tally = nothing.clone();
                     let ahead = Ahead::new::<T>(&[], 1);
@@ -712,7 +719,7 @@ pub(super) fn all_finite(z: &[f64]) -> bool {
 
 /// Rows of a panel; a function of d alone.
 fn panel_rows(d: usize) -> usize {
-    (PANEL_BYTES / 8 / d.max(1) / 8 * 8).clamp(8, 64)
+    (PANEL_BYTES / 8 / d.max(1) / 8 * 8).clamp(8, 128)
 }
 
 /// Distance between a panel's rows: never a multiple of 4 KiB, where rows would share cache sets.

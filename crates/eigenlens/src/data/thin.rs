@@ -3,14 +3,14 @@
 
 use super::Standardized;
 use super::passes::{SMALL_PRODUCT, UNITS, all_finite};
-use super::prepared::{Slab, Workspace, slab_rows, unit_rows};
+use super::prepared::{Slab, Workspace, unit_rows};
 use crate::error::Result;
 use crate::linalg::aligned::Aligned;
+use crate::linalg::in_order::in_order;
 use crate::linalg::simd::{Next, THIN, Thin};
 use crate::linalg::spares::Lent;
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2};
-use rayon::prelude::*;
 
 /// Whether dense data with so many features have this pass: a sum for every unit of rows must be small.
 pub(crate) fn has_thin_pass(n_features: usize) -> bool {
@@ -32,19 +32,14 @@ impl<T: Scalar> Standardized<'_, T> {
             (0..THIN).for_each(|j| low[j] += by.low[f] * scaled(f, j));
         }
         let mut total = Sums::zeros(&thin);
-        self.prepared.for_each_slab(slab_rows(d, UNITS), |slab| {
-            let unit = unit_rows(d);
-            let starts: Vec<usize> = (0..slab.rows).step_by(unit).collect();
-            let parts: Vec<Result<Sums<Lent<'_, Aligned<f64>>>>> = starts
-                .par_iter()
-                .map(|&start| {
-                    self.add_unit(&thin, &low, &slab, start..(start + unit).min(slab.rows))
-                })
-                .collect();
-            for part in parts {
-                total.add(&part?);
-            }
-            Ok(())
+        self.prepared.for_each_slab(self.prepared.rows_together(UNITS), |slab| {
+            let starts = (0..slab.rows).step_by(unit_rows(d));
+            let sum_unit =
+                |work: &mut Lent<'_, Workspace<T>>, start: usize, next: Option<&usize>| {
+                    self.sum_unit(&thin, &low, &slab, start, next, work)
+                };
+            let add = |part| total.add(&part);
+            in_order(starts, UNITS, || self.prepared.work.lend(), sum_unit, add)
         })?;
         // What the rows' sums lack: each was centred by the leading digits of the means.
         let entry =
@@ -52,22 +47,25 @@ impl<T: Scalar> Standardized<'_, T> {
         Ok(Some(Array2::from_shape_fn((d, THIN), entry)))
     }
 
-    fn add_unit(
+    fn sum_unit(
         &self,
         thin: &Thin,
         low: &[f64; THIN],
         slab: &Slab<T>,
-        rows: std::ops::Range<usize>,
+        start: usize,
+        next_start: Option<&usize>,
+        work: &mut Workspace<T>,
     ) -> Result<Sums<Lent<'_, Aligned<f64>>>> {
         let d = slab.n_features;
+        let end = (start + unit_rows(d)).min(slab.rows);
         let mut sums = Sums { products: self.prepared.zeros(thin.sums_len()), scores: [0.0; THIN] };
-        let mut work = self.prepared.work.lend();
-        let Workspace { scratch, z, lanes, .. } = &mut *work;
+        let Workspace { scratch, z, lanes, .. } = work;
         let height = block_rows(d, size_of::<T>());
         z.resize(height * THIN);
-        for at in rows.clone().step_by(height) {
-            let count = height.min(rows.end - at);
-            let next = Next::new(slab.upcoming(at + count, height, slab.rows), d, count);
+        for at in (start..end).step_by(height) {
+            let count = height.min(end - at);
+            let upcoming = slab.upcoming_or(at + count, height, end, next_start);
+            let next = Next::new(upcoming, d, count);
             let block = slab.block(at, at + count, scratch);
             thin.multiply(block.lines(0, d), lanes, &next, z);
             let z = &mut z[..count * THIN];

@@ -4,6 +4,7 @@ pub(crate) mod aligned;
 pub(crate) mod dense;
 pub(crate) mod gemm;
 pub(crate) mod in_order;
+pub(crate) mod pages;
 pub(crate) mod pivoted_cholesky;
 pub(crate) mod pool;
 pub(crate) mod random;
