@@ -63,7 +63,7 @@ impl Columns {
         let mut total = Columns::zero(d);
         prepared.for_each_slab(prepared.rows_together(UNITS), |slab| {
             let starts = (0..slab.rows).step_by(unit_rows(d));
-            let of_unit = |scratch: &mut Vec<T>, start: usize, next: Option<&usize>| {
+            let of_unit = |scratch: &mut Vec<T>, start: usize, next: usize| {
                 Self::of_unit(prepared, &slab, start, next, scratch)
             };
             in_order(starts, UNITS, Vec::new, of_unit, |part| total.merge(&part))
@@ -75,18 +75,18 @@ impl Columns {
         prepared: &Prepared<T>,
         slab: &Slab<T>,
         start: usize,
-        next_start: Option<&usize>,
+        next: usize,
         scratch: &mut Vec<T>,
     ) -> Result<Columns> {
         let end = (start + unit_rows(slab.n_features)).min(slab.rows);
         let mut total = Columns::zero(slab.n_features);
         for at in (start..end).step_by(BLOCK) {
             let block = slab.block(at, (at + BLOCK).min(end), scratch);
-            let next = slab.upcoming_or(at + BLOCK, BLOCK, end, next_start);
+            let upcoming = slab.upcoming_or(at + BLOCK, BLOCK, end, next);
             let whole = slab.n_features <= STRIP;
             let part = by_strips(&block, |_, strip| {
                 let mut part = block_mean(strip);
-                add_squares(strip, &mut part, if whole { next } else { &[] });
+                add_squares(strip, &mut part, if whole { upcoming } else { &[] });
                 part
             });
             check_finite(prepared, &block, &part)?;

@@ -344,7 +344,7 @@ fn scatter_by_units<T: Scalar>(
 ) -> Result<()> {
     let d = slab.n_features;
     let unit = unit_rows(d);
-    let sum_unit = |work: &mut Lent<'_, Workspace<T>>, start: usize, next: Option<&usize>| {
+    let sum_unit = |work: &mut Lent<'_, Workspace<T>>, start: usize, next: usize| {
         let Workspace { scratch, packed, panel: means, z: beside, columns, shift, .. } =
             &mut **work;
         let end = (start + unit).min(slab.rows);

@@ -248,74 +248,72 @@ impl<T: Scalar> Standardized<'_, T> {
         let columns = gram.as_ref().map_or(0, |(_, total)| total.nrows());
         let nothing = Tally::new(b, tails.as_deref());
         let narrow = v.is_narrow();
-        let sum_unit =
-            |work: &mut Lent<'_, Workspace<T>>, unit_of: Unit<T>, next: Option<&Unit<T>>| {
-                let (start, mut out) = unit_of;
-                if let Some(out) = &mut out {
-                    ask_for(out);
+        let sum_unit = |work: &mut Lent<'_, Workspace<T>>, unit_of: Unit<T>, next: usize| {
+            let (start, mut out) = unit_of;
+            if let Some(out) = &mut out {
+                ask_for(out);
+            }
+            let mut product = self.prepared.zeros(width * columns);
+            let mut tally = nothing.clone();
+            // Of what labels have put in the place of the scores.
+            let mut mixed = vec![0.0; if mix.is_some() { b } else { 0 }];
+            let mut labels = mix.map_or_else(Vec::new, Mixing::zeros);
+            let end = (start + unit).min(slab.rows);
+            let height = panel_rows(d);
+            for at in (start..end).step_by(height) {
+                let rows = height.min(end - at);
+                let out = out.as_mut().map(|out| &mut out[(at - start) * factors.len()..]);
+                let multiplied = if by_class.is_some() { 0 } else { columns };
+                let steps = if narrow {
+                    v.narrow_steps(rows, multiplied)
+                } else {
+                    steps(d, b, multiplied, rows)
+                };
+                let ahead = Ahead::new(slab.upcoming_or(at + rows, height, end, next), steps);
+                let stride = panel_stride(d);
+                if !narrow || by_class.is_some() {
+                    work.panel.resize(height * stride);
                 }
-                let mut product = self.prepared.zeros(width * columns);
-                let mut tally = nothing.clone();
-                // Of what labels have put in the place of the scores.
-                let mut mixed = vec![0.0; if mix.is_some() { b } else { 0 }];
-                let mut labels = mix.map_or_else(Vec::new, Mixing::zeros);
-                let end = (start + unit).min(slab.rows);
-                let height = panel_rows(d);
-                for at in (start..end).step_by(height) {
-                    let rows = height.min(end - at);
-                    let out = out.as_mut().map(|out| &mut out[(at - start) * factors.len()..]);
-                    let multiplied = if by_class.is_some() { 0 } else { columns };
-                    let steps = if narrow {
-                        v.narrow_steps(rows, multiplied)
-                    } else {
-                        steps(d, b, multiplied, rows)
-                    };
-                    let next = next.map(|(start, _)| start);
-                    let ahead = Ahead::new(slab.upcoming_or(at + rows, height, end, next), steps);
-                    let stride = panel_stride(d);
-                    if !narrow || by_class.is_some() {
-                        work.panel.resize(height * stride);
+                work.z.resize(height * b);
+                let Workspace { scratch, panel, z, .. } = &mut **work;
+                let block = slab.block(at, at + rows, scratch);
+                if narrow {
+                    v.multiply_rows(&block, z, &ahead);
+                } else {
+                    v.center(&block, 0, panel, stride);
+                    v.multiply(panel, stride, rows, 0, d, z, &ahead);
+                }
+                self.take_scores(slab, (at, rows), v, z, &factors, out, &mut tally)?;
+                match (mix, by_class) {
+                    (Some(mix), None) => mix.rows(slab, at, z, rows, &mut labels),
+                    (Some(mix), Some(_)) => mix.add(slab, at, &z[..rows * b], &mut labels),
+                    (None, _) => {}
+                }
+                if let (Some((codes, _)), Some(_)) = (by_class, gram_from) {
+                    let codes = &codes[slab.first + at..];
+                    standardize(&block, self.by, 0, panel, stride);
+                    add_by_class(panel, stride, &block, codes, &mut product, width);
+                } else if let Some(from) = gram_from {
+                    if mix.is_some() {
+                        add_rows(&z[..rows * b], &mut mixed);
                     }
-                    work.z.resize(height * b);
-                    let Workspace { scratch, panel, z, .. } = &mut **work;
-                    let block = slab.block(at, at + rows, scratch);
+                    // (Xᵀ Z)ᵀ: features across the vectors, columns of Z broadcast.
                     if narrow {
-                        v.multiply_rows(&block, z, &ahead);
+                        let columns = v.count - from;
+                        let scores = Columns { data: &z[from..], stride: b, columns };
+                        let (lines, c) = (block.lines(0, d), &v.center);
+                        add_transposed_narrow(lines, c, scores, &mut product, width, &ahead);
                     } else {
-                        v.center(&block, 0, panel, stride);
-                        v.multiply(panel, stride, rows, 0, d, z, &ahead);
-                    }
-                    self.take_scores(slab, (at, rows), v, z, &factors, out, &mut tally)?;
-                    match (mix, by_class) {
-                        (Some(mix), None) => mix.rows(slab, at, z, rows, &mut labels),
-                        (Some(mix), Some(_)) => mix.add(slab, at, &z[..rows * b], &mut labels),
-                        (None, _) => {}
-                    }
-                    if let (Some((codes, _)), Some(_)) = (by_class, gram_from) {
-                        let codes = &codes[slab.first + at..];
-                        standardize(&block, self.by, 0, panel, stride);
-                        add_by_class(panel, stride, &block, codes, &mut product, width);
-                    } else if let Some(from) = gram_from {
-                        if mix.is_some() {
-                            add_rows(&z[..rows * b], &mut mixed);
-                        }
-                        // (Xᵀ Z)ᵀ: features across the vectors, columns of Z broadcast.
-                        if narrow {
-                            let columns = v.count - from;
-                            let scores = Columns { data: &z[from..], stride: b, columns };
-                            let (lines, c) = (block.lines(0, d), &v.center);
-                            add_transposed_narrow(lines, c, scores, &mut product, width, &ahead);
-                        } else {
-                            let left = Left::new(&z[from..], columns, rows, 1, b);
-                            let how = How { padded: true, ahead: Some(&ahead), ..How::default() };
-                            f64::product(left, panel, stride, width, &mut product, width, how);
-                        }
+                        let left = Left::new(&z[from..], columns, rows, 1, b);
+                        let how = How { padded: true, ahead: Some(&ahead), ..How::default() };
+                        f64::product(left, panel, stride, width, &mut product, width, how);
                     }
                 }
-                let Tally { sums: scores, tails } = tally;
-                let scores = if mix.is_some() { mixed } else { scores };
-                Ok(UnitSums { product, scores, tails, labels })
-            };
+            }
+            let Tally { sums: scores, tails } = tally;
+            let scores = if mix.is_some() { mixed } else { scores };
+            Ok(UnitSums { product, scores, tails, labels })
+        };
         let mut begun = slab.first > 0;
         let add = |part: UnitSums<'_>| {
             if let Some((from, total)) = &mut gram {
@@ -374,7 +372,7 @@ impl<T: Scalar> Standardized<'_, T> {
         v: &Right,
         room: Option<(Vec<f64>, &mut [T])>,
         mix: Option<&Mixing>,
-        Totals { gram, tails, label_sums, .. }: Totals,
+        Totals { gram, mut tails, label_sums, .. }: Totals,
     ) -> Result<()> {
         let (d, b) = (v.features, v.columns);
         let height = RANGE_ROWS;
@@ -423,14 +421,12 @@ impl<T: Scalar> Standardized<'_, T> {
                 },
             )
             .collect();
-        let mut merged = nothing.tails;
         for part in parts {
-            let (tails, sums) = part?;
-            merged.merge(&tails);
+            let (part, sums) = part?;
+            if let Some(tails) = &mut tails {
+                tails.merge(&part);
+            }
             add_all(label_sums, &sums);
-        }
-        if let Some(tails) = tails {
-            tails.merge(&merged);
         }
         if let Some(total) = total {
             self.add_transposed(slab, &z, columns, total);
@@ -438,10 +434,11 @@ impl<T: Scalar> Standardized<'_, T> {
         Ok(())
     }
 
-    /// Adds `Xsᵀ Z` of a slab, for Z (· × b), to `total` (d × at most b), in ranges of features.
+    /// Adds `Xsᵀ Z` of a slab, for Z (· × b), to `total` (d × at most b), in ranges of features. Unit by unit:
+    /// where slabs end depends on the reader.
     fn add_transposed(&self, slab: &Slab<T>, z: &[f64], b: usize, total: &mut Array2<f64>) {
         let columns = total.ncols();
-        let begun = slab.first > 0;
+        let unit = unit_rows(slab.n_features);
         slice_mut(total).par_chunks_mut(FEATURES * columns).enumerate().for_each_init(
             || self.prepared.work.lend(),
             |work, (range, total)| {
@@ -455,13 +452,18 @@ impl<T: Scalar> Standardized<'_, T> {
                     let strip = slab.strip(at, at + rows, first..first + width, scratch);
                     standardize(&strip, self.by, first, panel, stride);
                     let left = Left::new(&z[at * b..], b, rows, 1, b);
-                    let how = How { padded: true, fresh: at == 0, ..How::default() };
+                    let fresh = at.is_multiple_of(unit);
+                    let how = How { padded: true, fresh, ..How::default() };
                     f64::product(left, panel, stride, width, product, stride, how);
-                }
-                for (f, row) in total.chunks_exact_mut(columns).enumerate() {
-                    for (j, t) in row.iter_mut().enumerate() {
-                        let new = product[j * stride + f];
-                        *t = if begun { *t + new } else { new };
+                    if at + rows < slab.rows && !(at + rows).is_multiple_of(unit) {
+                        continue;
+                    }
+                    let begun = slab.first > 0 || at >= unit;
+                    for (f, row) in total.chunks_exact_mut(columns).enumerate() {
+                        for (j, t) in row.iter_mut().enumerate() {
+                            let new = product[j * stride + f];
+                            *t = if begun { *t + new } else { new };
+                        }
                     }
                 }
             },
@@ -719,7 +721,7 @@ pub(super) fn all_finite(z: &[f64]) -> bool {
 
 /// Rows of a panel; a function of d alone.
 fn panel_rows(d: usize) -> usize {
-    (PANEL_BYTES / 8 / d.max(1) / 8 * 8).clamp(8, 128)
+    (PANEL_BYTES / 8 / d.max(1) / 8 * 8).clamp(8, 64)
 }
 
 /// Distance between a panel's rows: never a multiple of 4 KiB, where rows would share cache sets.

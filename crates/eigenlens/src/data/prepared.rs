@@ -410,12 +410,13 @@ impl<T: Scalar> Slab<'_, T> {
         }
     }
 
-    /// The same, or where there are none before `end` the rows of the same task's `next` unit.
-    pub fn upcoming_or(&self, start: usize, rows: usize, end: usize, next: Option<&usize>) -> &[T] {
-        match next {
-            Some(&next) if start >= end => self.upcoming(next, rows, self.rows),
-            _ => self.upcoming(start, rows, end),
+    /// The same, or where there are none before `end` the rows of the unit that a task is likely to do
+    /// `next`.
+    pub fn upcoming_or(&self, start: usize, rows: usize, end: usize, next: usize) -> &[T] {
+        if start < end {
+            return self.upcoming(start, rows, end);
         }
+        self.upcoming(next * unit_rows(self.n_features), rows, self.rows)
     }
 
     fn copy_rows(&self, start: usize, end: usize, features: Range<usize>, scratch: &mut Vec<T>) {

@@ -34,10 +34,9 @@ impl<T: Scalar> Standardized<'_, T> {
         let mut total = Sums::zeros(&thin);
         self.prepared.for_each_slab(self.prepared.rows_together(UNITS), |slab| {
             let starts = (0..slab.rows).step_by(unit_rows(d));
-            let sum_unit =
-                |work: &mut Lent<'_, Workspace<T>>, start: usize, next: Option<&usize>| {
-                    self.sum_unit(&thin, &low, &slab, start, next, work)
-                };
+            let sum_unit = |work: &mut Lent<'_, Workspace<T>>, start: usize, next: usize| {
+                self.sum_unit(&thin, &low, &slab, start, next, work)
+            };
             let add = |part| total.add(&part);
             in_order(starts, UNITS, || self.prepared.work.lend(), sum_unit, add)
         })?;
@@ -53,7 +52,7 @@ impl<T: Scalar> Standardized<'_, T> {
         low: &[f64; THIN],
         slab: &Slab<T>,
         start: usize,
-        next_start: Option<&usize>,
+        next: usize,
         work: &mut Workspace<T>,
     ) -> Result<Sums<Lent<'_, Aligned<f64>>>> {
         let d = slab.n_features;
@@ -64,10 +63,10 @@ impl<T: Scalar> Standardized<'_, T> {
         z.resize(height * THIN);
         for at in (start..end).step_by(height) {
             let count = height.min(end - at);
-            let upcoming = slab.upcoming_or(at + count, height, end, next_start);
-            let next = Next::new(upcoming, d, count);
+            let upcoming = slab.upcoming_or(at + count, height, end, next);
+            let ahead = Next::new(upcoming, d, count);
             let block = slab.block(at, at + count, scratch);
-            thin.multiply(block.lines(0, d), lanes, &next, z);
+            thin.multiply(block.lines(0, d), lanes, &ahead, z);
             let z = &mut z[..count * THIN];
             if !all_finite(z)
                 && let Some((row, column, value)) = block.find_bad()
@@ -80,7 +79,7 @@ impl<T: Scalar> Standardized<'_, T> {
                     sums.scores[j] += z[j];
                 }
             }
-            thin.add_transposed(block.lines(0, d), z, &next, &mut sums.products);
+            thin.add_transposed(block.lines(0, d), z, &ahead, &mut sums.products);
         }
         Ok(sums)
     }

@@ -1,40 +1,43 @@
 //! Work that threads take as they come to it, with results that are taken in order.
 
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Does `work` for every item, on all threads of the pool, and hands what it returns to `take` in the order
-/// of the items: sums have the same bits for any number of threads, and none waits for the others but at
-/// the end. The first error, in that order, ends it.
+/// Does `work` for every item, on the threads of the pool that are free, and hands what it returns to `take`
+/// in the order of the items: sums have the same bits for any number of threads. A thread takes the next item as
+/// it comes to it, and waits for others only where it is too far ahead of them. The first error, in the order
+/// of the items, ends it.
 ///
-/// `work` has something of its own thread (from `begin`), its item, and the item that the same thread does
-/// next. No more than `ahead` results wait to be taken.
+/// `work` has something of its own thread (from `begin`), its item, and the number of the item that the same
+/// thread is likely to do next. It must not wait for other work of the pool. No more than `ahead` results wait
+/// to be taken.
 pub(crate) fn in_order<I: Send, S, R: Send, E: Send>(
-    items: impl Iterator<Item = I> + Send,
+    items: impl ExactSizeIterator<Item = I> + Send,
     ahead: usize,
     begin: impl Fn() -> S + Sync,
-    work: impl Fn(&mut S, I, Option<&I>) -> Result<R, E> + Sync,
+    work: impl Fn(&mut S, I, usize) -> Result<R, E> + Sync,
     take: impl FnMut(R) + Send,
 ) -> Result<(), E> {
+    let threads = rayon::current_num_threads().min(items.len());
     let items = Mutex::new(items.enumerate());
     let results = Results {
         state: Mutex::new(State { taken: 0, waiting: BTreeMap::new(), stopped: None, take }),
         changed: Condvar::new(),
     };
-    rayon::broadcast(|_| {
+    // Shares that no other thread has begun are done by this one: it never waits for a thread that is busy
+    // with something else.
+    (0..threads).into_par_iter().with_max_len(1).for_each(|_| {
         let mut own = begin();
         let next = || lock(&items).next();
-        let mut current = next();
-        while let Some((index, item)) = current {
-            let after = next();
+        while let Some((index, item)) = next() {
             if !results.has_room_for(index, ahead) {
                 return;
             }
-            let stop = StopIfPanicking(&results);
-            let result = work(&mut own, item, after.as_ref().map(|(_, item)| item));
+            let mut share = Share { results: &results, done: false };
+            let result = work(&mut own, item, index + threads);
             results.add(index, result);
-            drop(stop);
-            current = after;
+            share.done = true;
         }
     });
     let state = results.state.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -86,14 +89,17 @@ impl<R, E, F: FnMut(R)> Results<R, E, F> {
     }
 }
 
-/// Lets the other threads end when one of them panics, where they would wait for its result.
-struct StopIfPanicking<'r, R, E, F>(&'r Results<R, E, F>);
+/// An item in work. Where it panics the other threads are let go, which would wait for its result.
+struct Share<'r, R, E, F> {
+    results: &'r Results<R, E, F>,
+    done: bool,
+}
 
-impl<R, E, F> Drop for StopIfPanicking<'_, R, E, F> {
+impl<R, E, F> Drop for Share<'_, R, E, F> {
     fn drop(&mut self) {
-        if std::thread::panicking() {
-            lock(&self.0.state).stopped.get_or_insert(None);
-            self.0.changed.notify_all();
+        if !self.done {
+            lock(&self.results.state).stopped.get_or_insert(None);
+            self.results.changed.notify_all();
         }
     }
 }
@@ -113,8 +119,8 @@ mod tests {
         for threads in [1, 2, 5] {
             let (begun, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
             let mut found = Vec::new();
-            let work = |_: &mut (), i: usize, next: Option<&usize>| {
-                assert!(next.is_none_or(|next| *next > i));
+            let work = |_: &mut (), i: usize, next: usize| {
+                assert!(next > i);
                 assert!(i < taken.load(Ordering::SeqCst) + 3, "{i} is too far ahead");
                 begun.fetch_add(1, Ordering::SeqCst);
                 // The first of every few take the longest.
@@ -136,17 +142,37 @@ mod tests {
     fn the_first_error_in_order_is_the_one() {
         for threads in [1, 3] {
             let mut sum = 0;
-            let work =
-                |_: &mut (), i: usize, _: Option<&usize>| if i >= 7 { Err(i) } else { Ok(i) };
+            let work = |_: &mut (), i: usize, _: usize| if i >= 7 { Err(i) } else { Ok(i) };
             let run = || in_order(0..100, 16, || (), work, |i| sum += i);
             assert_eq!(pool::run(Some(threads), run).unwrap(), Err(7));
             assert_eq!(sum, 21);
         }
     }
 
+    /// Threads that wait for something of their own are not waited for.
+    #[test]
+    fn a_thread_that_is_busy_is_left_alone() {
+        let (begun, ended) = (std::sync::Barrier::new(2), std::sync::Barrier::new(2));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                pool::run(Some(2), || {
+                    begun.wait();
+                    ended.wait();
+                })
+            });
+            begun.wait();
+            let mut sum = 0;
+            let work = |_: &mut (), i: usize, _: usize| Ok::<_, ()>(i);
+            let run = || in_order(0..100, 4, || (), work, |i| sum += i);
+            pool::run(Some(2), run).unwrap().unwrap();
+            assert_eq!(sum, 4950);
+            ended.wait();
+        });
+    }
+
     #[test]
     fn a_panic_ends_the_others() {
-        let work = |_: &mut (), i: usize, _: Option<&usize>| {
+        let work = |_: &mut (), i: usize, _: usize| {
             assert!(i != 5);
             Ok::<_, ()>(())
         };

@@ -262,6 +262,32 @@ fn line_51_blocks_of_the_reader() {
     }
 }
 
+/// More units of rows than threads, and sums in ranges of features that end within a slab.
+#[test]
+fn lines_51_52_many_units() {
+    for (n, d, k, solver) in [
+        (5 * 2048 + 77, 3, 2, Solver::Covariance),
+        (5 * 2048 + 77, 40, 3, Solver::Iterative),
+        (700, 1100, 120, Solver::Randomized { oversampling: 10, power_iterations: 2 }),
+    ] {
+        let x = distinct(54, n, d);
+        let pca = |threads| {
+            let options = Options { threads: Some(threads), ..Options::default() };
+            Pca::new(k).solver(solver).options(options)
+        };
+        let expected = fit_bits(&pca(1), &Dataset::from(&x));
+        for threads in [2, 3, 8] {
+            let found = fit_bits(&pca(threads), &Dataset::from(&x));
+            assert!(found == expected, "{n} × {d}: {threads} threads");
+        }
+        for sizes in [vec![33], vec![n], vec![3000, 1]] {
+            let what = format!("{n} × {d}: {sizes:?}");
+            let rows = InBlocks { rows: x.clone(), sizes, counted: true };
+            assert!(fit_bits(&pca(2), &Dataset::streamed(&rows)) == expected, "{what}");
+        }
+    }
+}
+
 #[test]
 fn the_same_seed_gives_the_same_bits() {
     let x = distinct(60, 500, 420);

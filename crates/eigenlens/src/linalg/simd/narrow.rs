@@ -7,7 +7,8 @@ use super::{Ahead, Lines, has_wide_registers};
 /// Columns that are few: rows are widened once for every twelve of them.
 pub const NARROW: usize = 24;
 
-/// A row-major operand of which `columns` count; the next ones, to a multiple of four, are there too.
+/// A row-major operand of which `columns` count; the next ones, to a multiple of four (eight where it is
+/// written), are there too.
 pub struct Columns<M> {
     /// Its numbers.
     pub data: M,
