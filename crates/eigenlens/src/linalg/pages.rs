@@ -1,5 +1,5 @@
 //! Pages of memory fresh from the system, many at a time: each that is written before it was asked for
-//! interrupts the program, and for scores of tens of megabytes that took as long as a third of their arithmetic.
+//! interrupts the program, which for scores of tens of megabytes was a fifth of the pass that makes them.
 
 /// Asks for the pages under memory that will be written next, by the thread that will write it. A wish:
 /// nothing depends on it, and what the memory holds stays as it is.
