@@ -43,6 +43,16 @@ def test_loadings_name_the_largest_first(spread):
     assert len(widths) == 4 and (np.diff(widths) >= 0).all()
 
 
+def test_loadings_are_components_times_deviations(spread):
+    pca = PCA(2).fit(spread)
+    ax = plots.loadings(pca, component=1, most=4)
+    widths = np.sort(np.abs([bar.get_width() for bar in ax.patches]))
+    expected = np.abs(pca.components_[1]) * np.sqrt(pca.explained_variance_[1])
+    np.testing.assert_allclose(widths, np.sort(expected)[-4:])
+    assert ax.get_xlabel().startswith("Loading on PC2 (")
+    assert ax.get_xlabel().endswith("% of the variance)")
+
+
 def test_biplot_and_circle(spread):
     pca = PCA(2).fit(spread)
     assert len(plots.biplot(pca, spread, most=3).texts) == 6

@@ -66,7 +66,9 @@ pub fn components_table(model: &dyn Model, summary: &Summary, most: usize) -> Ta
 pub fn scree(model: &dyn Model, summary: &Summary, rule: &str) -> Option<Scree> {
     let found = summary.scree.clone()?;
     Some(Scree {
+        height_label: found.what.into(),
         cumulative: found.cumulative,
+        cumulative_of: found.of.into(),
         standard_errors: found.standard_errors,
         heights: found.heights,
         chosen: Some(Chosen { n_components: model.n_components(), rule: rule.into() }),

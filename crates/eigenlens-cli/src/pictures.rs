@@ -16,7 +16,7 @@ use eigenlens_io::write::Output;
 use eigenlens_io::{Labels, Numbers, StoredModel};
 use eigenlens_report::{
     Arrow, Biplot, Coloring, Component, CorrelationCircle, Ellipse, Limit, Line, LoadingBars,
-    Loadings, LoadingsHeatMap, Mark, Monitoring, Picture, Scores, Series,
+    Loadings, LoadingsHeatMap, Mark, Monitoring, Picture, Scores, Series, Share,
 };
 use ndarray::{Array2, s};
 use std::path::{Path, PathBuf};
@@ -155,8 +155,11 @@ impl Samples {
         let model = &*stored.model;
         let points = self.points(model, axes);
         let coloring = self.coloring();
-        let ellipses = ellipses(&points, &coloring)?;
+        let probabilities = model.scores_are_probabilities();
+        let ellipses = if probabilities { Vec::new() } else { ellipses(&points, &coloring)? };
+        let title = if probabilities { "Probabilities of the parts" } else { "" };
         Ok(Scores {
+            title: title.into(),
             x: component(model, axes[0]),
             y: component(model, axes[1]),
             names: self.names(),
@@ -380,22 +383,16 @@ fn ellipse_caption(ellipses: &[Ellipse]) -> String {
     "Ellipses hold 95 % of a normal distribution with each group's mean and covariance.".into()
 }
 
-/// A component as axes name it.
+/// A component as axes name it, with the share that the model says it carries.
 pub fn component(model: &dyn Model, index: usize) -> Component {
-    Component {
-        name: component_names(model).get(index).cloned().unwrap_or_default(),
-        share: share(model, index),
-    }
-}
-
-/// The share of the total that a component carries, where the model says so.
-fn share(model: &dyn Model, index: usize) -> Option<f64> {
-    let summary = model.summary();
-    let shares = summary.columns.iter().find(|column| column.name == "share")?;
-    match &shares.cells {
-        Cells::Shares(shares) => shares.get(index).copied(),
-        _ => None,
-    }
+    let name = component_names(model).get(index).cloned().unwrap_or_default();
+    let name =
+        if model.scores_are_probabilities() { format!("Probability of {name}") } else { name };
+    let share = model.component_shares().and_then(|shares| {
+        let value = shares.values.get(index).copied()?;
+        Some(Share { value, of: shares.of.into() })
+    });
+    Component { name, share }
 }
 
 fn need_linear<'a>(model: &'a dyn Model, kind: &str) -> Result<Linear<'a>, Failure> {
@@ -419,17 +416,20 @@ fn arrows(model: &dyn Model, tip: impl Fn(usize) -> [f64; 2]) -> Vec<Arrow> {
     names.map(|(f, name)| Arrow { name, tip: tip(f) }).collect()
 }
 
-/// Bars of the largest weights of the first components.
+/// What pictures of loadings say of them.
+const LOADINGS: &str = "Loadings: components times the standard deviations of their scores.";
+
+/// Bars of the largest loadings of the first components.
 pub fn loadings(model: &dyn Model) -> Result<Loadings, Failure> {
-    let components = need_linear(model, "loadings")?.components;
+    let loadings = need_linear(model, "loadings")?.loadings;
     let bars = |j: usize| LoadingBars {
         component: component(model, j),
-        values: components.row(j).to_vec(),
+        values: loadings.column(j).to_vec(),
     };
     Ok(Loadings {
         features: feature_names(model),
         components: (0..model.n_components().min(4)).map(bars).collect(),
-        caption: "Weights of the features in the unit components.".into(),
+        caption: LOADINGS.into(),
         ..Loadings::default()
     })
 }
@@ -441,7 +441,7 @@ pub fn heat_map(model: &dyn Model) -> Result<LoadingsHeatMap, Failure> {
         features: feature_names(model),
         components: (0..model.n_components()).map(|j| component(model, j)).collect(),
         values: loadings.rows().into_iter().map(|row| row.to_vec()).collect(),
-        caption: "Loadings: components times standard deviations.".into(),
+        caption: LOADINGS.into(),
         ..LoadingsHeatMap::default()
     })
 }

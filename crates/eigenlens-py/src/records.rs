@@ -82,7 +82,8 @@ pub fn summary<'py>(py: Python<'py>, found: &Summary) -> PyResult<Bound<'py, PyD
     all.set_item("facts", &found.facts)?;
     all.set_item("trust", &found.trust)?;
     let scree = found.scree.as_ref();
-    let scree = scree.map(|s| (s.what, &s.heights[..], &s.standard_errors[..], &s.cumulative[..]));
+    let scree =
+        scree.map(|s| (s.what, &s.heights[..], &s.standard_errors[..], &s.cumulative[..], s.of));
     all.set_item("scree", scree)?;
     Ok(all)
 }

@@ -37,7 +37,7 @@ pub use error::Error;
 pub use picture::Picture;
 pub use pictures::biplot::{Arrow, Biplot};
 pub use pictures::choice_of_k::{ChoiceOfK, Rule};
-pub use pictures::component::Component;
+pub use pictures::component::{Component, Share};
 pub use pictures::correlation_circle::CorrelationCircle;
 pub use pictures::image_grid::{Image, ImageGrid, ImageRow, Tone};
 pub use pictures::line::{Line, Mark, Series};

@@ -139,4 +139,5 @@ def scree_svg(
     height_label: str,
     standard_errors: Sequence[float],
     cumulative: Sequence[float],
+    cumulative_of: str,
 ) -> str: ...

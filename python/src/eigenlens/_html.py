@@ -56,9 +56,9 @@ def _cell(kind: str, cells: list[Any], row: int) -> str:
     return f"{100 * cells[row]:.2f} %" if kind == "shares" else escape(cells[row])
 
 
-def _scree(scree: tuple[str, list[float], list[float], list[float]] | None) -> str:
+def _scree(scree: tuple[str, list[float], list[float], list[float], str] | None) -> str:
     if scree is None:
         return ""
-    what, heights, errors, cumulative = scree
-    svg = _core.scree_svg(heights, f"Explained {what}", errors, cumulative)
+    what, heights, errors, cumulative, total = scree
+    svg = _core.scree_svg(heights, what, errors, cumulative, total)
     return f"<div style='max-width:560px'>{svg}</div>"

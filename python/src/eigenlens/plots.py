@@ -69,17 +69,16 @@ def scores(
 def loadings(
     estimator: Any, *, component: int = 0, most: int = 20, ax: Axes | None = None
 ) -> Axes:
-    """The largest weights of one component."""
+    """The largest loadings of one component: its entries times the standard deviation of its scores."""
     check_is_fitted(estimator)
     ax = _axes(ax)
-    weights = np.asarray(estimator.components_)
-    component = _one(component, len(weights))
-    weights = weights[component]
-    order = np.argsort(-np.abs(weights))[:most][::-1]
+    component = _one(component, len(estimator.components_))
+    values = _loadings(estimator)[:, component]
+    order = np.argsort(-np.abs(values))[:most][::-1]
     names = _feature_names(estimator)
-    ax.barh([names[f] for f in order], weights[order], color=_BAR)
+    ax.barh([names[f] for f in order], values[order], color=_BAR)
     ax.axvline(0, color=_LINE, lw=0.5)
-    ax.set(xlabel=f"Weight in {_label(estimator, component)}")
+    ax.set(xlabel=f"Loading on {_label(estimator, component)}")
     return ax
 
 
@@ -143,7 +142,15 @@ def _axes(ax: Axes | None) -> Axes:
 
 def _label(estimator: Any, j: int) -> str:
     share = getattr(estimator, "explained_variance_ratio_", None)
-    return f"PC{j + 1}" if share is None else f"PC{j + 1} ({100 * share[j]:.1f} %)"
+    return f"PC{j + 1}" if share is None else f"PC{j + 1} ({100 * share[j]:.1f} % of the variance)"
+
+
+def _loadings(estimator: Any) -> np.ndarray:
+    model = getattr(estimator, "_model", None)
+    if model is not None and model.loadings is not None:
+        return model.loadings
+    deviations = np.sqrt(np.asarray(estimator.explained_variance_, dtype=float))
+    return np.asarray(estimator.components_).T * deviations
 
 
 def _feature_names(estimator: Any) -> list[str]:

@@ -1,6 +1,6 @@
 //! Pictures and pages: made, complete, the same every time, and without anything foreign in them.
 
-use crate::support::Sandbox;
+use crate::support::{Sandbox, columns};
 
 #[test]
 fn every_kind_of_picture_is_drawn() {
@@ -62,4 +62,107 @@ fn the_terminal_shows_small_plots() {
     let text = sandbox.ok(&["inspect", "iris.model.safetensors", "iris.csv"]);
     assert!(text.contains('█') && text.contains("residual") && text.contains("made by"), "{text}");
     assert!(!text.contains('\u{1b}'), "no colours without a terminal");
+}
+
+const IRIS: [&str; 4] = ["sepal_length", "sepal_width", "petal_length", "petal_width"];
+
+/// Variances of columns, divisor n − 1.
+fn variances(rows: &[Vec<f64>]) -> Vec<f64> {
+    let n = rows.len() as f64;
+    let variance = |j: usize| {
+        let mean = rows.iter().map(|row| row[j]).sum::<f64>() / n;
+        rows.iter().map(|row| (row[j] - mean).powi(2)).sum::<f64>() / (n - 1.0)
+    };
+    (0..rows[0].len()).map(variance).collect()
+}
+
+/// Where features are as they are and the kernel is linear, the share of a component is the variance
+/// of its scores over that of all features, whatever the method optimised.
+#[test]
+fn axes_have_the_share_of_the_variance_and_say_so() {
+    let sandbox = Sandbox::with("axis_shares", &["iris"]);
+    let total: f64 = variances(&columns(&sandbox.text("iris.csv"), &IRIS)).iter().sum();
+    for (method, more, axis) in [
+        ("pca", &[][..], "PC"),
+        ("supervised-pca", &["--target", "species"], "SPC"),
+        ("supervised-pca", &["--target", "species", "--supervision", "0.5"], "SPC"),
+        ("kernel-supervised-pca", &["--target", "species", "--kernel", "linear"], "KSPC"),
+        ("kernel-pca", &["--kernel", "linear"], "KPC"),
+    ] {
+        let fit =
+            ["fit", method, "iris.csv", "-k", "2", "-o", "m.safetensors", "--scores", "s.csv"];
+        sandbox.ok(&[&fit[..], more].concat());
+        let names = [format!("{axis}1"), format!("{axis}2")];
+        let scores = columns(&sandbox.text("s.csv"), &[&names[0], &names[1]]);
+        let labels = variances(&scores).into_iter().zip(&names).map(|(variance, name)| {
+            format!("{name} ({:.1} % of the variance)", 100.0 * variance / total)
+        });
+        let labels: Vec<String> = labels.collect();
+        sandbox.ok(&["plot", "m.safetensors", "iris.csv", "--kind", "scores", "-o", "p.svg"]);
+        sandbox.ok(&["report", "m.safetensors", "iris.csv", "-o", "r.html"]);
+        let told = sandbox.ok(&["inspect", "m.safetensors", "iris.csv"]);
+        for page in [&sandbox.text("p.svg"), &sandbox.text("r.html"), &told] {
+            for label in &labels {
+                assert!(page.contains(label.as_str()), "{method} {more:?}: no `{label}`");
+            }
+        }
+    }
+}
+
+#[test]
+fn scree_plots_say_what_they_show() {
+    let sandbox = Sandbox::with("scree_labels", &["iris"]);
+    for (method, more, bars, total) in [
+        ("pca", &[][..], "Explained variance", "the variance"),
+        ("supervised-pca", &["--target", "species"], "Share of HSIC", "HSIC with the target"),
+        (
+            "supervised-pca",
+            &["--target", "species", "--supervision", "0.5"],
+            "Share of the blended operator",
+            "the trace of the blended operator",
+        ),
+        (
+            "kernel-supervised-pca",
+            &["--target", "species"],
+            "Share of HSIC",
+            "HSIC with the target",
+        ),
+        ("sparse-pca", &[], "Adjusted variance", "the variance"),
+        ("mds", &[], "Eigenvalue", "the positive eigenvalues"),
+    ] {
+        let fit = ["fit", method, "iris.csv", "-k", "2", "-o", "m.safetensors"];
+        sandbox.ok(&[&fit[..], more].concat());
+        sandbox.ok(&["plot", "m.safetensors", "--kind", "scree", "-o", "p.svg"]);
+        let svg = sandbox.text("p.svg");
+        assert!(svg.contains(&format!("{bars} per component")), "{method}");
+        assert!(svg.contains(&format!("Cumulative share of {total}")), "{method}");
+        let told = sandbox.ok(&["inspect", "m.safetensors"]);
+        let heading = bars.to_lowercase().replace("explained ", "");
+        assert!(told.contains(&format!("  {heading}")), "{method}: {told}");
+    }
+}
+
+#[test]
+fn a_mixture_shows_probabilities_without_shares_or_ellipses() {
+    let sandbox = Sandbox::with("mixture_picture", &["iris"]);
+    let fit = ["fit", "ppca-mixture", "iris.csv", "--parts", "2", "-k", "1", "-o", "m.safetensors"];
+    sandbox.ok(&fit);
+    sandbox.ok(&["plot", "m.safetensors", "iris.csv", "--kind", "scores", "-o", "p.svg"]);
+    let svg = sandbox.text("p.svg");
+    assert!(svg.contains("Probability of part1"), "{svg}");
+    assert!(!svg.contains("of the variance") && !svg.contains("llipse"), "{svg}");
+}
+
+/// The loadings `U √Λ` of the table that `fit` writes are what pictures of loadings show: the largest
+/// of the first component of iris is 0.857 · √4.2282 = 1.76.
+#[test]
+fn pictures_of_loadings_show_loadings() {
+    let sandbox = Sandbox::with("loadings_picture", &["iris"]);
+    sandbox.ok(&["fit", "pca", "iris.csv", "-k", "2", "-o", "m.safetensors"]);
+    for kind in ["loadings", "heat-map"] {
+        sandbox.ok(&["plot", "m.safetensors", "--kind", kind, "-o", "p.svg"]);
+        let svg = sandbox.text("p.svg");
+        assert!(svg.contains("1.76") && !svg.contains("0.857"), "{kind}");
+        assert!(svg.contains("times the standard deviations"), "{kind}");
+    }
 }

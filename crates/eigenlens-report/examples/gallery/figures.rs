@@ -3,7 +3,7 @@
 use eigenlens_report::{
     Arrow, Biplot, ChoiceOfK, Chosen, Coloring, Component, CorrelationCircle, Ellipse, Error,
     Image, ImageGrid, ImageRow, Limit, Line, LoadingBars, Loadings, LoadingsHeatMap, Mark,
-    Monitoring, Picture, Reference, Rule, Scores, Scree, Series, Tone,
+    Monitoring, Picture, Reference, Rule, Scores, Scree, Series, Share, Tone,
 };
 
 use crate::numbers::{Data, Pca, Random, pca, read};
@@ -40,8 +40,13 @@ fn arrests() -> (Data, Pca) {
     (data, pca)
 }
 
+/// A share of the variance.
+pub fn variance(value: f64) -> Share {
+    Share { value, of: "the variance".to_owned() }
+}
+
 fn component(pca: &Pca, index: usize) -> Component {
-    Component { name: format!("PC{}", index + 1), share: Some(pca.shares()[index]) }
+    Component { name: format!("PC{}", index + 1), share: Some(variance(pca.shares()[index])) }
 }
 
 fn species() -> Coloring {

@@ -5,6 +5,7 @@ use eigenlens_report::{
     Loadings, LoadingsHeatMap, Picture, Rule, Scores, Scree,
 };
 
+use crate::figures::variance;
 use crate::numbers::Random;
 
 pub fn all() -> Result<Vec<(String, Picture)>, Error> {
@@ -26,7 +27,7 @@ pub fn all() -> Result<Vec<(String, Picture)>, Error> {
 
 fn plane() -> [Component; 2] {
     [("PC1", 0.412), ("PC2", 0.187)]
-        .map(|(name, share)| Component { name: name.to_owned(), share: Some(share) })
+        .map(|(name, share)| Component { name: name.to_owned(), share: Some(variance(share)) })
 }
 
 fn many_components() -> Scree {
@@ -108,8 +109,8 @@ fn hostile_names() -> Scores {
     let points = names.iter().map(|_| [random.normal() * 1e-9, random.normal() * 3e8]).collect();
     Scores {
         title: "Names & <titles> that are ".to_owned() + &"very ".repeat(60) + "long",
-        x: Component { name: "PC1 </text><script>".to_owned(), share: Some(0.9999) },
-        y: Component { name: "PC2".to_owned(), share: Some(0.000001) },
+        x: Component { name: "PC1 </text><script>".to_owned(), share: Some(variance(0.9999)) },
+        y: Component { name: "PC2".to_owned(), share: Some(variance(0.000001)) },
         points,
         names: names.to_vec(),
         coloring: Coloring::Groups {
@@ -128,7 +129,7 @@ fn many_features() -> Loadings {
     let components = (0..4).map(|index| LoadingBars {
         component: Component {
             name: format!("PC{}", index + 1),
-            share: Some(0.3 / (index + 1) as f64),
+            share: Some(variance(0.3 / (index + 1) as f64)),
         },
         values: features.iter().map(|_| random.normal() * 0.03).collect(),
     });

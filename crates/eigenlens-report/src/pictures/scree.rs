@@ -20,8 +20,10 @@ pub struct Scree {
     pub height_label: String,
     /// Standard error of each height (k), or empty. Bars of two standard errors are drawn.
     pub standard_errors: Vec<f64>,
-    /// Cumulative share of the total variance, 0 to 1 (k), or empty.
+    /// Cumulative share of a total, 0 to 1 (k), or empty.
     pub cumulative: Vec<f64>,
+    /// What the total is; `the variance` if empty.
+    pub cumulative_of: String,
     /// The number of components that was chosen, marked in the picture.
     pub chosen: Option<Chosen>,
     /// Lines to compare the bars with, such as the thresholds of parallel analysis.
@@ -52,7 +54,8 @@ impl Scree {
     /// Draws the picture.
     pub fn draw(&self) -> Result<Picture, Error> {
         self.check()?;
-        let title = frame::or(&self.title, "Explained variance per component");
+        let title = format!("{} per component", self.height());
+        let title = frame::or(&self.title, &title);
         let mut canvas = Canvas::new(theme::WIDTH);
         let y = frame::header(&mut canvas, title, &self.subtitle());
         let width = theme::WIDTH - 2.0 * theme::MARGIN;
@@ -100,6 +103,16 @@ impl Scree {
         Ok(())
     }
 
+    /// What the bars show.
+    pub(crate) fn height(&self) -> &str {
+        frame::or(&self.height_label, "Explained variance")
+    }
+
+    /// What the cumulative shares are of.
+    fn total(&self) -> &str {
+        frame::or(&self.cumulative_of, "the variance")
+    }
+
     fn kept(&self) -> usize {
         self.chosen.as_ref().map_or(self.heights.len(), |chosen| chosen.n_components)
     }
@@ -113,7 +126,7 @@ impl Scree {
         let references = self.references.iter().flat_map(|r| r.heights.iter().copied());
         let heights = Scale::bars(tops.chain(references));
         let right = if self.cumulative.is_empty() { 0.0 } else { RIGHT_AXIS };
-        let label = frame::or(&self.height_label, "Explained variance");
+        let label = self.height();
         let components = Scale::linear(0.4, count as f64 + 0.6);
         let mut plot = frame::plot(
             canvas,
@@ -164,7 +177,7 @@ impl Scree {
         let label = TextStyle::new(theme::LABEL_SIZE).color(theme::VERMILLION);
         let label = label.anchor(Anchor::Middle).upwards();
         let at = [theme::WIDTH - theme::MARGIN - 1.0, area.center()[1]];
-        canvas.text(at, "Cumulative share of the variance", &label);
+        canvas.text(at, &format!("Cumulative share of {}", self.total()), &label);
         let points: Vec<Point> = self
             .cumulative
             .iter()
@@ -200,7 +213,7 @@ impl Scree {
 
     fn legend(&self) -> Vec<Entry> {
         let mut entries = Vec::new();
-        let label = frame::or(&self.height_label, "Explained variance");
+        let label = self.height();
         let errors = if self.standard_errors.is_empty() { "" } else { " ± 2 standard errors" };
         let kept = self.kept().min(self.heights.len());
         if kept > 0 {
@@ -230,7 +243,7 @@ impl Scree {
             (k, all) => format!("{} of {} components kept", count(k), count(all.max(k))),
         };
         if let Some(share) = k.checked_sub(1).and_then(|last| self.cumulative.get(last)) {
-            text.push_str(&format!(", {} of the variance", percent(*share)));
+            text.push_str(&format!(", {} of {}", percent(*share), self.total()));
         }
         if !chosen.rule.is_empty() {
             text.push_str(&format!(", by {}", chosen.rule));
@@ -242,7 +255,8 @@ impl Scree {
         let mut text = format!("Bars for {} components. ", count(self.heights.len()));
         if let (Some(first), Some(last)) = (self.cumulative.first(), self.cumulative.last()) {
             let (first, last) = (percent(*first), percent(*last));
-            text.push_str(&format!("The first has {first} of the variance, all have {last}. "));
+            let of = self.total();
+            text.push_str(&format!("The first has {first} of {of}, all have {last}. "));
         }
         text.push_str(&self.subtitle());
         text

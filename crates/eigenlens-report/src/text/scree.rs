@@ -16,7 +16,8 @@ pub fn scree(data: &Scree, options: &Options) -> String {
         .iter()
         .map(|height| options.ascii(&in_column(*height, largest)))
         .collect();
-    let number_width = widest(numbers.iter().map(String::as_str)).max("variance".len());
+    let heading = heading(data, options);
+    let number_width = widest(numbers.iter().map(String::as_str).chain([heading.as_str()]));
     let index_width = shown.to_string().len();
     let shares: Vec<String> = data.cumulative.iter().take(shown).map(|s| percent(*s)).collect();
     let share_width = widest(shares.iter().map(String::as_str)).max("total".len());
@@ -25,7 +26,7 @@ pub fn scree(data: &Scree, options: &Options) -> String {
     let kept = data.chosen.as_ref().map(|chosen| chosen.n_components);
 
     let mut text = String::new();
-    let head = format!("{:>index_width$}  {:>number_width$}  {:room$}", "", "variance", "");
+    let head = format!("{:>index_width$}  {:>number_width$}  {:room$}", "", heading, "");
     let total = if shares.is_empty() { "" } else { "  total" };
     line(&mut text, &options.dim(format!("{head}{total}").trim_end()));
     if kept == Some(0) {
@@ -49,6 +50,12 @@ pub fn scree(data: &Scree, options: &Options) -> String {
         line(&mut text, &options.dim(&more));
     }
     text
+}
+
+/// What the numbers are, in one word where it goes without the other: `variance`.
+fn heading(data: &Scree, options: &Options) -> String {
+    let words = data.height().to_lowercase();
+    options.name(words.strip_prefix("explained ").unwrap_or(&words), 32)
 }
 
 fn line(text: &mut String, line: &str) {

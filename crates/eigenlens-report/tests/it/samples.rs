@@ -3,7 +3,7 @@
 use eigenlens_report::{
     Arrow, Biplot, ChoiceOfK, Chosen, Coloring, Component, CorrelationCircle, Ellipse, Error,
     Image, ImageGrid, ImageRow, Limit, Line, LoadingBars, Loadings, LoadingsHeatMap, Mark,
-    Monitoring, Picture, Reference, Rule, Scores, Scree, Series, Tone,
+    Monitoring, Picture, Reference, Rule, Scores, Scree, Series, Share, Tone,
 };
 
 /// Numbers that look random and are the same everywhere.
@@ -51,6 +51,7 @@ pub fn scree(size: &Size<'_>) -> Scree {
         title: size.name.to_owned(),
         standard_errors: heights.iter().map(|height| height * 0.1).collect(),
         cumulative: (0..k).map(|i| (i + 1) as f64 / k as f64).collect(),
+        cumulative_of: size.name.to_owned(),
         chosen: Some(Chosen { n_components: k / 2, rule: size.name.to_owned() }),
         references: vec![Reference {
             name: size.name.to_owned(),
@@ -233,7 +234,10 @@ pub fn line(size: &Size<'_>) -> Line {
 }
 
 fn component(size: &Size<'_>, index: usize) -> Component {
-    Component { name: format!("{}{}", size.name, index + 1), share: Some(0.5) }
+    Component {
+        name: format!("{}{}", size.name, index + 1),
+        share: Some(Share { value: 0.5, of: "the variance".into() }),
+    }
 }
 
 fn names(size: &Size<'_>, count: usize) -> Vec<String> {

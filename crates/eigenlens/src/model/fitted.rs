@@ -1,7 +1,8 @@
 //! What every fitted model can do, whatever method made it.
 
 use super::{
-    PcaModel, PpcaMixtureModel, PpcaModel, PreImage, PreImages, SparsePath, Summary, Verification,
+    PcaModel, PpcaMixtureModel, PpcaModel, PreImage, PreImages, Shares, SparsePath, Summary,
+    Verification,
 };
 use crate::data::{Dataset, Treatment};
 use crate::error::{Error, Result, Warning};
@@ -40,6 +41,15 @@ pub trait Model: Debug + Send + Sync {
 
     /// Everything that describes the model, as data.
     fn summary(&self) -> Summary;
+
+    /// What each component carries of a total, and of which; `None` where nothing is shared out.
+    fn component_shares(&self) -> Option<Shares>;
+
+    /// Whether scores are probabilities that add up to 1, not coordinates: distances and ellipses mean
+    /// nothing among them.
+    fn scores_are_probabilities(&self) -> bool {
+        false
+    }
 
     /// Scores (n × k) of training or new samples.
     fn transform_f32(&self, data: &Dataset<f32>) -> Result<Array2<f32>>;

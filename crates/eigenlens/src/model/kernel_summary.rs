@@ -3,7 +3,7 @@
 use super::fitted::Model;
 use super::pre_image::{PreImage, PreImages};
 use super::summary::{
-    ScreeHeights, Summary, SummaryColumn, certificate_value, number, opening, percent,
+    ScreeHeights, Shares, Summary, SummaryColumn, certificate_value, number, opening, percent,
 };
 use super::{KernelAccuracy, KernelPcaModel};
 use crate::data::Dataset;
@@ -72,6 +72,10 @@ impl Model for KernelPcaModel {
             scree: Some(ScreeHeights::new(&variances, k, self.total_variance(), None)),
             values: values(self, &variances, &shares).into(),
         }
+    }
+
+    fn component_shares(&self) -> Option<Shares> {
+        Some(Shares::of_variance(self.explained_variance_ratio()))
     }
 
     fn transform_f32(&self, data: &Dataset<f32>) -> Result<Array2<f32>> {

@@ -4,9 +4,9 @@ use super::KernelSupervisedPcaModel;
 use super::fitted::Model;
 use super::kernel_summary::kernel_value;
 use super::summary::{
-    ScreeHeights, Summary, SummaryColumn, certificate_value, number, opening, percent,
+    ScreeHeights, Shares, Summary, SummaryColumn, certificate_value, number, opening, percent,
 };
-use super::supervised_summary::{target_facts, target_value};
+use super::supervised_summary::{HSIC, target_facts, target_value};
 use crate::data::Dataset;
 use crate::error::{Result, Warning};
 use crate::model::parts::{Parts, Value};
@@ -53,7 +53,7 @@ impl Model for KernelSupervisedPcaModel {
         facts.push(("dependence", format!("HSIC {}", number(self.total_hsic()))));
         facts.push(("total", format!("variance {}", number(self.total_variance()))));
         let mut scree = ScreeHeights::new(&shares, k, 1.0, None);
-        scree.what = "share";
+        (scree.what, scree.of) = ("Share of HSIC", HSIC);
         Summary {
             headline: format!(
                 "{opening} {carry} {} of HSIC with the target, {} of the variance",
@@ -62,7 +62,7 @@ impl Model for KernelSupervisedPcaModel {
             ),
             columns: vec![
                 SummaryColumn::numbers("HSIC", self.hsic().to_vec()),
-                SummaryColumn::shares("share", shares.clone()),
+                SummaryColumn::shares("of HSIC", shares.clone()),
                 SummaryColumn::cumulative("together", &shares),
                 SummaryColumn::numbers("variance", self.explained_variance().to_vec()),
                 SummaryColumn::shares("of variance", variances),
@@ -72,6 +72,10 @@ impl Model for KernelSupervisedPcaModel {
             scree: Some(scree),
             values: values(self).into(),
         }
+    }
+
+    fn component_shares(&self) -> Option<Shares> {
+        Some(Shares::of_variance(self.explained_variance_ratio()))
     }
 
     fn transform_f32(&self, data: &Dataset<f32>) -> Result<Array2<f32>> {

@@ -4,7 +4,7 @@ use super::fitted::Model;
 use super::holes::{Gaussian, Gaussians, jacobian};
 use super::parts::{Parts, Value};
 use super::ppca::{EmRecord, Filled, Imputation, ImputedEntry, check_imputations};
-use super::summary::{Summary, SummaryColumn, number, opening, rows_value};
+use super::summary::{Shares, Summary, SummaryColumn, number, opening, rows_value};
 use crate::data::{Dataset, Standardization, Treatment, compiled_here};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
@@ -286,7 +286,7 @@ impl Model for PpcaMixtureModel {
         Summary {
             headline: format!("{opening} of {} latent dimensions", self.latent_dimension()),
             columns: vec![
-                SummaryColumn::shares("share", self.shares()),
+                SummaryColumn::shares("of samples", self.shares()),
                 SummaryColumn::numbers("noise variance", self.noise_variances()),
             ],
             facts,
@@ -305,6 +305,14 @@ impl Model for PpcaMixtureModel {
             ]
             .into(),
         }
+    }
+
+    fn component_shares(&self) -> Option<Shares> {
+        None
+    }
+
+    fn scores_are_probabilities(&self) -> bool {
+        true
     }
 
     fn transform_f32(&self, data: &Dataset<f32>) -> Result<Array2<f32>> {

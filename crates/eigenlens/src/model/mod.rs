@@ -45,7 +45,7 @@ pub use ppca::PpcaModel;
 pub use pre_image::{PreImage, PreImages};
 pub use sparse_path::{PathPoint, SparsePath};
 pub use sparse_pca::{Optimality, Projection, SparsePcaModel};
-pub use summary::{Cells, ScreeHeights, Summary, SummaryColumn, number, percent};
+pub use summary::{Cells, ScreeHeights, Shares, Summary, SummaryColumn, number, percent};
 pub use supervised::{SupervisedPcaModel, TargetRecord};
 pub use verify::{Claim, Verification};
 

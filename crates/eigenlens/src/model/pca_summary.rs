@@ -2,8 +2,8 @@
 
 use super::fitted::{Linear, Model};
 use super::summary::{
-    ScreeHeights, Summary, SummaryColumn, certificate_value, largest_weights, number, opening,
-    percent, rows_value, treatment_value,
+    ScreeHeights, Shares, Summary, SummaryColumn, certificate_value, largest_weights, number,
+    opening, percent, rows_value, treatment_value,
 };
 use super::{PcaModel, Verification};
 use crate::data::{Dataset, Treatment};
@@ -57,6 +57,10 @@ impl Model for PcaModel {
             scree: Some(ScreeHeights::new(&all, k, self.total_variance(), factor)),
             values: values(self, &shares).into(),
         }
+    }
+
+    fn component_shares(&self) -> Option<Shares> {
+        Some(Shares::of_variance(self.explained_variance_ratio()))
     }
 
     fn transform_f32(&self, data: &Dataset<f32>) -> Result<Array2<f32>> {

@@ -2,7 +2,8 @@
 
 use super::fitted::{Linear, Model};
 use super::summary::{
-    ScreeHeights, Summary, SummaryColumn, largest_weights, number, opening, percent, rows_value,
+    ScreeHeights, Shares, Summary, SummaryColumn, largest_weights, number, opening, percent,
+    rows_value,
 };
 use super::{Optimality, SparsePath, SparsePcaModel};
 use crate::data::Dataset;
@@ -55,9 +56,13 @@ impl Model for SparsePcaModel {
             columns: columns(self, &shares),
             facts: facts(self),
             trust: trust(self),
-            scree: Some(ScreeHeights { what: "adjusted variance", ..scree }),
+            scree: Some(ScreeHeights { what: "Adjusted variance", ..scree }),
             values: values(self, &shares).into(),
         }
+    }
+
+    fn component_shares(&self) -> Option<Shares> {
+        Some(Shares::of_variance(self.adjusted_variance_ratio()))
     }
 
     fn transform_f32(&self, data: &Dataset<f32>) -> Result<Array2<f32>> {

@@ -44,17 +44,38 @@ pub enum Cells {
     Words(Vec<String>),
 }
 
+/// What each component carries of a total, for the axes of pictures.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shares {
+    /// The share of each component (k), 0 to 1.
+    pub values: Vec<f64>,
+    /// What they are shares of, such as `the variance`.
+    pub of: &'static str,
+}
+
 /// Variances or eigenvalues in order, for a picture.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScreeHeights {
-    /// What they are: `variance` unless said otherwise.
+    /// What they are: `Explained variance` unless said otherwise.
     pub what: &'static str,
     /// The values, largest first: those kept, and as many of the others as are worth a look.
     pub heights: Vec<f64>,
     /// The share of the total up to each; empty where the total is not known.
     pub cumulative: Vec<f64>,
+    /// What the total is: `the variance` unless said otherwise.
+    pub of: &'static str,
     /// The standard error of each; empty where not known.
     pub standard_errors: Vec<f64>,
+}
+
+/// The total that most shares are of.
+pub(crate) const VARIANCE: &str = "the variance";
+
+impl Shares {
+    /// Shares of the total variance.
+    pub(crate) fn of_variance(values: Vec<f64>) -> Shares {
+        Shares { values, of: VARIANCE }
+    }
 }
 
 impl SummaryColumn {
@@ -87,7 +108,8 @@ impl ScreeHeights {
         let heights = all[..all.len().min((2 * kept).max(30))].to_vec();
         let share = |sum: f64| if total > 0.0 { (sum / total).min(1.0) } else { 0.0 };
         ScreeHeights {
-            what: "variance",
+            what: "Explained variance",
+            of: VARIANCE,
             cumulative: running(&heights).into_iter().map(share).collect(),
             standard_errors: factor
                 .map_or_else(Vec::new, |factor| heights.iter().map(|h| h * factor).collect()),

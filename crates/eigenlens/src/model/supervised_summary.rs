@@ -2,8 +2,8 @@
 
 use super::fitted::{Linear, Model};
 use super::summary::{
-    ScreeHeights, Summary, SummaryColumn, certificate_value, largest_weights, number, opening,
-    percent, rows_value,
+    ScreeHeights, Shares, Summary, SummaryColumn, certificate_value, largest_weights, number,
+    opening, percent, rows_value,
 };
 use super::{SupervisedPcaModel, TargetRecord};
 use crate::data::Dataset;
@@ -53,7 +53,10 @@ impl Model for SupervisedPcaModel {
         facts.push(("dependence", format!("HSIC {}", number(self.total_hsic()))));
         facts.push(("total", format!("variance {}", number(self.total_variance()))));
         let mut scree = ScreeHeights::new(self.eigenvalues(), k, 1.0, None);
-        scree.what = "share";
+        (scree.what, scree.of) = match self.supervision() {
+            1.0 => ("Share of HSIC", HSIC),
+            _ => ("Share of the blended operator", "the trace of the blended operator"),
+        };
         Summary {
             headline: format!(
                 "{opening} {carry} {} of HSIC with the target, {} of the variance",
@@ -62,7 +65,7 @@ impl Model for SupervisedPcaModel {
             ),
             columns: vec![
                 SummaryColumn::numbers("HSIC", self.hsic()),
-                SummaryColumn::shares("share", shares.clone()),
+                SummaryColumn::shares("of HSIC", shares.clone()),
                 SummaryColumn::cumulative("together", &shares),
                 SummaryColumn::numbers("variance", self.explained_variance()),
                 SummaryColumn::shares("of variance", variances),
@@ -73,6 +76,10 @@ impl Model for SupervisedPcaModel {
             scree: Some(scree),
             values: values(self).into(),
         }
+    }
+
+    fn component_shares(&self) -> Option<Shares> {
+        Some(Shares::of_variance(self.explained_variance_ratio()))
     }
 
     fn transform_f32(&self, data: &Dataset<f32>) -> Result<Array2<f32>> {
@@ -111,6 +118,9 @@ impl Model for SupervisedPcaModel {
         Some(Linear { components: self.components(), loadings, mean: self.mean() })
     }
 }
+
+/// What shares of the dependence are of.
+pub(super) const HSIC: &str = "HSIC with the target";
 
 /// What is told of a target.
 pub(super) fn target_facts(target: &TargetRecord) -> Vec<(&'static str, String)> {

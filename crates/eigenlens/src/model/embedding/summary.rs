@@ -7,7 +7,7 @@ use crate::graph::Neighborhood;
 use crate::model::fitted::Model;
 use crate::model::parts::{Parts, Value};
 use crate::model::summary::{
-    ScreeHeights, Summary, SummaryColumn, certificate_value, number, opening, percent,
+    ScreeHeights, Shares, Summary, SummaryColumn, certificate_value, number, opening, percent,
 };
 use crate::scalar::Scalar;
 use crate::solve::{Certificate, Plan};
@@ -57,11 +57,16 @@ impl Model for EmbeddingModel {
             facts: facts(self),
             trust: self.certificate().to_string(),
             scree: self.positive_sum().map(|total| ScreeHeights {
-                what: "eigenvalue",
+                what: "Eigenvalue",
+                of: POSITIVE,
                 ..ScreeHeights::new(self.eigenvalues(), k, total, None)
             }),
             values: values(self).into(),
         }
+    }
+
+    fn component_shares(&self) -> Option<Shares> {
+        Some(Shares { values: self.explained_variance_ratio()?, of: POSITIVE })
     }
 
     fn transform_f32(&self, data: &Dataset<f32>) -> Result<Array2<f32>> {
@@ -102,6 +107,9 @@ fn reconstruct<T: Scalar>(model: &EmbeddingModel, data: &Dataset<T>) -> Result<A
     };
     pca.reconstruct(data)
 }
+
+/// What the shares of an eigenvalue are of: distances that are not Euclidean have negative ones too.
+const POSITIVE: &str = "the positive eigenvalues";
 
 fn columns(model: &EmbeddingModel) -> Vec<SummaryColumn> {
     let mut columns = vec![SummaryColumn::numbers("eigenvalue", model.eigenvalues().to_vec())];

@@ -5,7 +5,7 @@ use crate::data::{Dataset, Treatment};
 use crate::error::{Error, Result, Warning};
 use crate::model::fitted::{Linear, Model};
 use crate::model::parts::{Parts, Value};
-use crate::model::summary::{Summary, SummaryColumn, number};
+use crate::model::summary::{Shares, Summary, SummaryColumn, number};
 use crate::model::{PcaModel, Verification};
 use crate::solve::{Certificate, Plan};
 use ndarray::Array2;
@@ -74,6 +74,10 @@ impl Model for PpcaModel {
             ("em", self.em().map_or(Value::Null, em_value)),
         ]);
         summary
+    }
+
+    fn component_shares(&self) -> Option<Shares> {
+        self.body.component_shares()
     }
 
     fn transform_f32(&self, data: &Dataset<f32>) -> Result<Array2<f32>> {
