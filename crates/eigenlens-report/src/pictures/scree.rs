@@ -177,7 +177,8 @@ impl Scree {
         let label = TextStyle::new(theme::LABEL_SIZE).color(theme::VERMILLION);
         let label = label.anchor(Anchor::Middle).upwards();
         let at = [theme::WIDTH - theme::MARGIN - 1.0, area.center()[1]];
-        canvas.text(at, &format!("Cumulative share of {}", self.total()), &label);
+        let words = format!("Cumulative share of {}", self.total());
+        canvas.text(at, &label.shorten(&words, area.height), &label);
         let points: Vec<Point> = self
             .cumulative
             .iter()
