@@ -1,5 +1,6 @@
 //! The project's own commands, in plain Rust: nothing to install first. Run as `cargo xtask …`.
 
+mod bits;
 mod python;
 
 use std::env;
@@ -12,6 +13,8 @@ usage: cargo xtask COMMAND
 commands:
   test           every test, built as users get it; those of the Python package need python3 and its
                  packages' index, and are left out (which is said) where there is no python3
+  bits OLD NEW   fits the same tables by two eigenlens programs and compares models and scores bit by
+                 bit; options: --case SUBSTRING, --threads-new N; `bits --list` lists the cases
   bench peers    eigenlens beside its peers: time, memory, accuracy (needs Python and its packages'
                  index); options: --case NAME, --only PROGRAM, --runs N, --slow SECONDS, --quick
   bench files    whole jobs on files, from table to scores, beside polars, pandas and scikit-learn;
@@ -34,6 +37,7 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match arguments.as_slice() {
         ["test"] => test(),
+        ["bits", options @ ..] => bits::run(options),
         ["bench", "peers", options @ ..] => bench("eigenlens-bench", "peers.py", options),
         ["bench", "files", options @ ..] => bench("eigenlens", "files.py", options),
         ["bench", "overhead", options @ ..] => bench("eigenlens-bench", "overhead.py", options),

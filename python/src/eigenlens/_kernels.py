@@ -14,7 +14,8 @@ from eigenlens._standalone import is_sparse
 
 # What scikit-learn calls them, and what else they are called.
 NAMES = ("linear", "poly", "rbf", "laplacian", "sigmoid", "cosine", "chi2", "additive_chi2")
-_COMPILED = ("linear", "poly", "rbf", "laplacian", "sigmoid", "cosine", "precomputed")
+# Fitted here or by the command line, which has one more.
+_COMPILED = ("linear", "poly", "rbf", "laplacian", "sigmoid", "cosine", "delta", "precomputed")
 _LARGEST_DEGREE = 100
 
 

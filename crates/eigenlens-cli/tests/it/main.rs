@@ -6,6 +6,7 @@ mod formats;
 mod kernel_pca;
 mod missing;
 mod models;
+mod models_v1;
 mod pages;
 mod pictures;
 mod process;
