@@ -211,6 +211,7 @@ impl Fit {
         let question = Question {
             fit: self,
             limit,
+            n_varying: n_varying(&variances),
             max_rank,
             total,
             columns: &columns,
@@ -431,6 +432,7 @@ struct Fitted<T: Scalar> {
 struct Question<'a> {
     fit: &'a Fit,
     limit: usize,
+    n_varying: usize,
     max_rank: usize,
     total: f64,
     columns: &'a Columns,
@@ -475,6 +477,7 @@ impl Question<'_> {
                     total_variance: self.total,
                     n_samples: self.columns.weight,
                     n_features: data.n_features(),
+                    n_varying: self.n_varying,
                     max_rank: self.max_rank,
                     centered: self.fit.center,
                     standardized: self.fit.standardize,
@@ -592,8 +595,12 @@ pub(super) fn standardized_variances(
 
 /// The most components that can carry variance.
 pub(super) fn max_rank(columns: &Columns, variances: &[f64], center: bool) -> usize {
-    let varying = variances.iter().filter(|v| **v > 0.0).count();
-    (columns.rows - usize::from(center)).min(varying)
+    (columns.rows - usize::from(center)).min(n_varying(variances))
+}
+
+/// How many columns have variance (uncentred: are not all 0).
+pub(super) fn n_varying(variances: &[f64]) -> usize {
+    variances.iter().filter(|v| **v > 0.0).count()
 }
 
 #[expect(clippy::too_many_arguments)]

@@ -1,6 +1,6 @@
 //! The same fits from a matrix in place of data: moments, covariance, Gram matrix.
 
-use super::fit::{Fit, covariance, max_rank};
+use super::fit::{Fit, covariance, max_rank, n_varying};
 use crate::data::{Moments, Standardization};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::{self, gemm, pool};
@@ -139,6 +139,7 @@ fn from_matrix(
                         why: "the number of samples behind the matrix is not known".into(),
                     })?,
                     n_features: d,
+                    n_varying: n_varying(&variances),
                     max_rank,
                     centered: fit.center,
                     standardized: fit.standardize,

@@ -432,10 +432,8 @@ impl PcaModel {
     /// The spectrum as the rules in [`select`](crate::select) see it.
     pub fn spectrum(&self) -> Result<ModelSpectrum> {
         let n = self.need_samples("a rule for the number of components")?;
-        let max_rank = {
-            let varying = self.parts.column_variances.iter().filter(|v| **v > 0.0).count();
-            ((n as usize).saturating_sub(usize::from(self.parts.center))).min(varying)
-        };
+        let n_varying = self.parts.column_variances.iter().filter(|v| **v > 0.0).count();
+        let max_rank = (n as usize).saturating_sub(usize::from(self.parts.center)).min(n_varying);
         let unit = power_of_two(self.parts.map.by.exponent);
         let values = self.parts.spectrum.as_deref().unwrap_or(&self.parts.values);
         Ok(ModelSpectrum {
@@ -443,6 +441,7 @@ impl PcaModel {
             total_variance: self.total_variance(),
             n_samples: n,
             n_features: self.n_features(),
+            n_varying,
             max_rank,
             centered: self.parts.center,
             standardized: self.scale().is_some(),
@@ -492,6 +491,7 @@ pub struct ModelSpectrum {
     total_variance: f64,
     n_samples: f64,
     n_features: usize,
+    n_varying: usize,
     max_rank: usize,
     centered: bool,
     standardized: bool,
@@ -505,6 +505,7 @@ impl ModelSpectrum {
             total_variance: self.total_variance,
             n_samples: self.n_samples,
             n_features: self.n_features,
+            n_varying: self.n_varying,
             max_rank: self.max_rank,
             centered: self.centered,
             standardized: self.standardized,

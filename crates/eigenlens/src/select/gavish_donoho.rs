@@ -23,7 +23,7 @@ pub(super) fn choose(known: &Known, noise: Option<f64>) -> Result<Found, Reason>
     if divisor <= 0.0 {
         return Err(Reason::TooFewSamples { found: known.n_samples, needed: 2 });
     }
-    let columns = known.n_features.max(1) as f64;
+    let columns = known.n_varying.max(1) as f64;
     let (short, long) = (rows.min(columns), rows.max(columns));
     let beta = short / long;
     let mut notes = vec![];
@@ -149,7 +149,7 @@ mod tests {
         // 11 samples centred are 10 rows; 10 columns: β = 1, threshold (4/√3)·√10 = 7.303.
         let values: Vec<f64> = [8.0, 7.31, 7.29, 1.0].iter().map(|s| s * s / 10.0).collect();
         let mut s = spectrum(&values, 11);
-        s.n_features = 10;
+        s.n_varying = 10;
         assert_eq!(chosen(Rule::GavishDonoho { noise: Some(1.0) }, &s), 2);
     }
 

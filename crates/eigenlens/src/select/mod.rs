@@ -46,6 +46,8 @@ pub struct Spectrum<'a> {
     pub n_samples: f64,
     /// Number of features d.
     pub n_features: usize,
+    /// How many of them vary (uncentred: are not all 0). A constant feature changes no rule.
+    pub n_varying: usize,
     /// Most components that can carry variance: min(n − 1, d) centred, min(n, d) uncentred.
     pub max_rank: usize,
     /// Whether the columns were centred.

@@ -93,7 +93,7 @@ fn gaussian(known: &Known, seed: u64) -> Result<Found, Reason> {
         return Err(Reason::TooFewSamples { found: known.n_samples, needed: 2 });
     }
     // The trace of a correlation matrix counts the columns that are not constant.
-    let d = (known.total.round() as usize).clamp(1, known.n_features.max(1));
+    let d = (known.total.round() as usize).clamp(1, known.n_varying.max(1));
     let order = if freedom >= d as f64 { d } else { freedom as usize };
     let one = cost(order, d);
     if one * FEWEST_DRAWS as f64 > LARGEST_COST {

@@ -10,14 +10,16 @@
 //! `|A| = Π_{i≤k} Π_{i<j≤d} (l̃_j⁻¹ − l̃_i⁻¹)(l_i − l_j) N`, where l̃ is l up to k and v beyond.
 //! *BIC* takes the least `−2L + (dk − k(k−1)/2 + 1 + d) ln N`.
 //!
-//! Which k are compared: 0 (pure noise, where the formula has only its noise term) to one less
-//! than the number r of variances that are not zero: with k = r nothing would be left to estimate
-//! the noise from. Special cases:
+//! d counts the features that vary: a constant one is left out of d and of the rank alike. Which k
+//! are compared: 0 (pure noise, where the formula has only its noise term) to one less than the
+//! number r of variances that are not zero: with k = r nothing would be left to estimate the noise
+//! from. Special cases:
 //! - n ≤ d: the formula as it stands, with all d features; the variances past n − 1 are zeros, as
 //!   in Minka's own program (scikit-learn refuses this case);
-//! - r < max_rank: constant or dependent columns span directions without any variance, not noise.
-//!   They are left out (d becomes r), so that a constant column changes nothing; if then every
-//!   direction but the last is told from noise, all r are kept, since the null ones show no noise;
+//! - r < max_rank: features depend on each other exactly, which no lack of samples explains. As the
+//!   d − r null variances go to 0, `ln p(D|r)` grows like `½(N − r)(d − r) |ln v|` and −BIC like
+//!   `N(d − r) |ln v|`, while every k < r keeps a finite value: both choose r, the limit of ever
+//!   smaller noise in those directions;
 //! - equal variances: Laplace's method breaks down (A is singular). Two that agree up to rounding
 //!   get `A_ij = d/e`, at which the integral over directions is 1: they say nothing.
 //!
@@ -48,7 +50,7 @@ pub(super) fn bic(known: &Known) -> Result<Found, Reason> {
 /// What both criteria are made of.
 struct Model {
     n: f64,
-    /// Dimensions of the space that the model lives in.
+    /// Features that vary.
     d: usize,
     /// Positive maximum-likelihood eigenvalues in units of the largest, descending.
     values: Vec<f64>,
@@ -58,9 +60,8 @@ struct Model {
     log_unit: f64,
     /// `noise[k]`: v in the same unit, for k = 0 … r − 1.
     noise: Vec<f64>,
-    /// Whether null directions were left out.
-    reduced: bool,
-    max_rank: usize,
+    /// Whether features depend on each other exactly: fewer directions vary than the data allow.
+    dependent: bool,
 }
 
 impl Model {
@@ -77,8 +78,7 @@ impl Model {
         if rank == 0 {
             return Err(Reason::TooFewVariances { found: 0, needed: 1 });
         }
-        let reduced = rank < known.max_rank;
-        let d = if reduced { rank } else { known.n_features.max(rank) };
+        let d = known.n_varying.max(rank);
         let mut noise = vec![0.0; rank];
         let mut tail = 0.0;
         for k in (0..rank).rev() {
@@ -92,8 +92,7 @@ impl Model {
             values,
             log_unit: unit.ln() + ((n - 1.0) / n).ln(),
             noise,
-            reduced,
-            max_rank: known.max_rank,
+            dependent: rank < known.max_rank,
         })
     }
 
@@ -178,21 +177,18 @@ impl Model {
             }
         }
         let mut notes = vec![];
-        if self.d > rank && n_components > 0 && n_components == rank - 1 {
+        if self.dependent {
+            n_components = rank;
+            notes.push(format!(
+                "{rank} of {} directions carry variance: without noise in the others the criterion \
+                 of {rank} is unbounded",
+                self.d
+            ));
+        } else if self.d > rank && n_components > 0 && n_components == rank - 1 {
             notes.push(format!(
                 "the criterion still improves at {n_components}, the last: \
                  with no more samples than features do not rely on it"
             ));
-        }
-        if self.reduced {
-            notes.push(format!(
-                "{rank} of {} directions carry variance; the others are left out of the model",
-                self.max_rank
-            ));
-            if n_components > 0 && n_components == rank - 1 {
-                notes.push("no direction is noise: all with variance are kept".into());
-                n_components = rank;
-            }
         }
         let curves = vec![Curve { name, first: 0, values: curve }];
         Found { n_components, evidence: Evidence { curves, thresholds: vec![], notes } }
@@ -204,6 +200,7 @@ mod tests {
     use super::*;
     use crate::select::testing::{chosen, curve, data, outcome, reason, spectrum, spectrum_of};
     use crate::select::{Outcome, Rule, Spectrum};
+    use ndarray::{Axis, concatenate};
 
     /// The evidence by the letter of the paper: d values, zeros included, three nested loops.
     fn literal(variances: &[f64], d: usize, n: f64, k: usize) -> f64 {
@@ -235,7 +232,7 @@ mod tests {
         let values = [10.2, 8.1, 5.7, 4.4, 2.2, 1.3, 1.1, 0.9, 0.8, 0.6];
         // d = 10 = number of values; d = 17 > n: zeros past them.
         for (n, d) in [(100usize, 10usize), (11, 17)] {
-            let s = Spectrum { n_features: d, ..spectrum(&values, n) };
+            let s = Spectrum { n_varying: d, ..spectrum(&values, n) };
             let (first, got) = curve(Rule::Minka, &s, "log_evidence");
             assert_eq!((first, got.len()), (0, 10));
             for (k, value) in got.iter().enumerate() {
@@ -277,18 +274,58 @@ mod tests {
         }
     }
 
+    /// The k of the largest evidence by the letter of the paper, over every k.
+    fn largest_literal(variances: &[f64], n: f64) -> usize {
+        let d = variances.len();
+        let evidence: Vec<f64> = (0..d).map(|k| literal(variances, d, n, k)).collect();
+        (0..d).max_by(|&a, &b| evidence[a].total_cmp(&evidence[b])).unwrap()
+    }
+
     #[test]
-    fn a_constant_column_changes_nothing() {
-        let values = [30.0, 20.0, 1.1, 1.0, 0.9, 0.8];
-        let mut padded = values.to_vec();
-        padded.extend([0.0, 0.0]);
-        for rule in [Rule::Minka, Rule::Bic] {
-            assert_eq!(chosen(rule, &spectrum(&values, 50)), 2);
-            assert_eq!(chosen(rule, &spectrum(&padded, 50)), 2);
+    fn null_directions_are_the_limit_of_small_noise() {
+        // Leading values that alone would give 2, 0 and 3; the null ones spread like a sample's.
+        let heads: [&[f64]; 3] =
+            [&[30.0, 20.0, 1.1, 1.0, 0.9, 0.8], &[1.05, 1.02, 1.0, 0.98, 0.95], &[30.0, 12.0, 5.0]];
+        for head in heads {
+            for null in 1..4 {
+                let with_noise = |v: f64| {
+                    let noise = [1.1 * v, v, 0.9 * v];
+                    [head, &noise[..null]].concat()
+                };
+                let d = head.len() + null;
+                // The letter of the paper: the evidence of the rank rises without bound, and wins.
+                let mut before = f64::NEG_INFINITY;
+                for v in [1e-6, 1e-18, 1e-36, 1e-72] {
+                    let evidence = literal(&with_noise(v), d, 50.0, head.len());
+                    assert!(evidence > before + 100.0, "{evidence} after {before}");
+                    before = evidence;
+                    assert_eq!(largest_literal(&with_noise(v), 50.0), head.len());
+                }
+                for v in [1e-6, 1e-12, 1e-18, 0.0] {
+                    let values = with_noise(v);
+                    for rule in [Rule::Minka, Rule::Bic] {
+                        assert_eq!(chosen(rule, &spectrum(&values, 50)), head.len(), "{v}");
+                    }
+                }
+            }
         }
-        // Exact rank 3 without noise: all three.
-        let exact = spectrum(&[30.0, 12.0, 5.0, 0.0, 0.0, 0.0], 100);
-        assert_eq!(chosen(Rule::Minka, &exact), 3);
+    }
+
+    #[test]
+    fn noise_with_a_dependent_column_keeps_its_rank() {
+        let x = data(1000, 9, &[], 1.0, 5);
+        let noise = data(1000, 1, &[], 1.0, 6);
+        for extra in [1e-6, 1e-9, 0.0] {
+            let dependent = x.mean_axis(Axis(1)).unwrap().insert_axis(Axis(1)) + extra * &noise;
+            let x = concatenate![Axis(1), x, dependent];
+            for rule in [Rule::Minka, Rule::Bic] {
+                assert_eq!(chosen(rule, &spectrum_of(&x, false).spectrum()), 9, "{extra}");
+            }
+        }
+        let isotropic = data(200, 6, &[1.0; 3], 0.0, 7);
+        for rule in [Rule::Minka, Rule::Bic] {
+            assert_eq!(chosen(rule, &spectrum_of(&isotropic, false).spectrum()), 3);
+        }
     }
 
     #[test]
@@ -313,7 +350,7 @@ mod tests {
 
     #[test]
     fn a_head_is_not_enough() {
-        let s = Spectrum { max_rank: 9, n_features: 9, ..spectrum(&[3.0, 2.0], 50) };
+        let s = Spectrum { max_rank: 9, n_varying: 9, ..spectrum(&[3.0, 2.0], 50) };
         assert_eq!(reason(Rule::Minka, &s), Reason::NeedsSpectrum { known: 2, needed: 9 });
     }
 }

@@ -17,6 +17,7 @@ pub(super) fn head(values: &[f64], total: f64, max_rank: usize, n: usize) -> Spe
         total_variance: total,
         n_samples: n as f64,
         n_features: max_rank,
+        n_varying: max_rank,
         max_rank,
         centered: true,
         standardized: false,
@@ -86,6 +87,7 @@ impl Owned {
     pub fn spectrum(&self) -> Spectrum<'_> {
         Spectrum {
             n_features: self.d,
+            n_varying: self.d,
             standardized: self.standardized,
             ..head(&self.values, self.values.iter().sum(), (self.n - 1).min(self.d), self.n)
         }

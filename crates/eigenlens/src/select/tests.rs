@@ -114,8 +114,8 @@ fn degenerate_spectra() {
         head(&[1.0, 0.5], f64::INFINITY, 4, 9),
         Spectrum { n_samples: 1.5, ..spectrum(&[2.0, 1.0, 0.5], 9) },
         Spectrum { n_samples: 0.5, ..spectrum(&[2.0, 1.0, 0.5], 9) },
-        Spectrum { n_features: 0, ..spectrum(&[2.0, 1.0, 0.5], 9) },
-        Spectrum { n_features: 50, ..spectrum(&[2.0, 1.0, 0.5], 4) },
+        Spectrum { n_features: 0, n_varying: 0, ..spectrum(&[2.0, 1.0, 0.5], 9) },
+        Spectrum { n_features: 50, n_varying: 50, ..spectrum(&[2.0, 1.0, 0.5], 4) },
     ];
     for case in &cases {
         for standardized in [false, true] {

@@ -2,9 +2,10 @@
 
 use crate::support::{Storage, Table};
 use crate::torture_support::*;
+use eigenlens::select::{self, Need};
 use eigenlens::solve::{Evidence, NoneMissed};
 use eigenlens::{Dataset, NComponents, Pca, Route, Rule, Solver, Warning};
-use ndarray::{Array2, s};
+use ndarray::{Array2, Axis, concatenate, s};
 
 #[test]
 fn line_29_two_equal_variances() {
@@ -234,4 +235,51 @@ fn lines_29_31_squares_of_a_rotation_are_one_group() {
             assert_eq!(model.certificate().groups[0], 0..30);
         }
     }
+}
+
+/// What the rules that look at the spectrum alone choose, as a table of names and numbers.
+fn choices(x: &Array2<f64>) -> Vec<(&'static str, Option<usize>)> {
+    let model = Pca::new(NComponents::All).fit(&Dataset::from(x)).unwrap();
+    let rules: Vec<Rule> = Rule::all().into_iter().filter(|r| r.need() != Need::Data).collect();
+    let outcomes = select::apply_all(&rules, &model.spectrum().unwrap().view(), None, 1);
+    outcomes.iter().map(|o| (o.rule().name(), o.n_components())).collect()
+}
+
+#[test]
+fn constant_columns_change_no_rule() {
+    // Two planted directions in eight, and noise.
+    let mut values = vec![60.0, 40.0];
+    values.extend((0..6).map(|j| 10.0 - 0.2 * j as f64));
+    let x = with_singular_values(3, 100, 8, &values);
+    let ones = Array2::ones((100, 1));
+    let wider =
+        concatenate![Axis(1), x.slice(s![.., ..3]), ones, x.slice(s![.., 3..]), 7.0 * &ones];
+    let expected = choices(&x);
+    assert!(expected.contains(&("minka", Some(2))), "{expected:?}");
+    assert_eq!(choices(&wider), expected);
+    // The same on the way of a fit.
+    for rule in [Rule::Minka, Rule::Bic, Rule::GavishDonoho { noise: None }] {
+        let fit =
+            |x: &Array2<f64>| Pca::new(NComponents::Rule(rule)).fit(&Dataset::from(x)).unwrap();
+        assert_eq!(fit(&x).n_components(), fit(&wider).n_components(), "{}", rule.name());
+    }
+}
+
+#[test]
+fn a_dependent_column_is_a_column_with_very_little_noise() {
+    let mut random = Random::new(12);
+    let (x, noise) = (random.normals(1000, 9), random.normals(1000, 1));
+    let with_last = |extra: f64| {
+        let last = x.mean_axis(Axis(1)).unwrap().insert_axis(Axis(1)) + extra * &noise;
+        concatenate![Axis(1), x, last]
+    };
+    for rule in [Rule::Minka, Rule::Bic] {
+        for extra in [1e-6, 1e-9, 0.0] {
+            let fit = Pca::new(NComponents::Rule(rule)).fit(&Dataset::from(&with_last(extra)));
+            assert_eq!(fit.unwrap().n_components(), 9, "{} {extra}", rule.name());
+        }
+    }
+    let exact = choices(&with_last(0.0));
+    assert_eq!(choices(&with_last(1e-9)), exact);
+    assert_eq!(choices(&with_last(1e-6)), exact);
 }
