@@ -4,7 +4,7 @@ use super::prepared::{BLOCK, Block, Prepared, Slab, slab_rows, unit_rows};
 use super::sparse;
 use crate::error::{Error, Result};
 use crate::linalg::dense::exponent_of;
-use crate::linalg::in_order::in_order;
+use crate::linalg::ordered_reduce::ordered_reduce;
 use crate::linalg::simd::{add_deviations, fetch_lines, vectorized};
 use crate::scalar::Scalar;
 use rayon::prelude::*;
@@ -66,7 +66,7 @@ impl Columns {
             let of_unit = |scratch: &mut Vec<T>, start: usize, next: usize| {
                 Self::of_unit(prepared, &slab, start, next, scratch)
             };
-            in_order(starts, UNITS, Vec::new, of_unit, |part| total.merge(&part))
+            ordered_reduce(starts, UNITS, Vec::new, of_unit, |part| total.merge(&part))
         })?;
         total.check_rows()
     }

@@ -7,7 +7,7 @@ use super::prepared::{BLOCK, Block, Prepared, Slab, slab_rows, unit_rows};
 use super::standardization::Standardization;
 use crate::error::Result;
 use crate::linalg::gemm::slice_mut;
-use crate::linalg::simd::{How, Left, Tile, fetch_lines, vectorized};
+use crate::linalg::simd::{GemmFlags, Left, Tile, fetch_lines, vectorized};
 use crate::scalar::Scalar;
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -230,8 +230,8 @@ fn add_product<T: Scalar>(
             }
         }
         let left = Left::new(labels, width, count, 1, width);
-        let how = How { padded: true, ..How::default() };
-        f64::product(left, rows, stride, d, &mut part.cross, d, how);
+        let flags = GemmFlags { padded: true, ..GemmFlags::default() };
+        f64::product(left, rows, stride, d, &mut part.cross, d, flags);
     }
 }
 

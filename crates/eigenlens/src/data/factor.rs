@@ -140,8 +140,8 @@ impl Factor {
         }
     }
 
-    /// Lays a right operand out for [`Right::write`].
-    pub fn right<'f>(&'f self, q: ArrayView2<f64>) -> Right<'f> {
+    /// Lays a right operand out for [`FactorRhs::write`].
+    pub fn right<'f>(&'f self, q: ArrayView2<f64>) -> FactorRhs<'f> {
         let mut lines = q.as_standard_layout().into_owned();
         if let Body::OneHot { shares, .. } = &self.body {
             for mut column in lines.columns_mut() {
@@ -149,7 +149,7 @@ impl Factor {
                 column.mapv_inplace(|q| q - mean);
             }
         }
-        Right { factor: self, width: q.ncols(), lines: lines.into_raw_vec_and_offset().0 }
+        FactorRhs { factor: self, width: q.ncols(), lines: lines.into_raw_vec_and_offset().0 }
     }
 
     /// Refuses another number of rows than there are labels.
@@ -171,7 +171,7 @@ impl Factor {
 }
 
 /// Δ times Q (ℓ × b), row by row.
-pub(crate) struct Right<'f> {
+pub(crate) struct FactorRhs<'f> {
     factor: &'f Factor,
     /// b.
     width: usize,
@@ -179,7 +179,7 @@ pub(crate) struct Right<'f> {
     lines: Vec<f64>,
 }
 
-impl Right<'_> {
+impl FactorRhs<'_> {
     /// Line `c` of Q (b), of classes less their mean.
     pub fn line(&self, c: usize) -> &[f64] {
         &self.lines[c * self.width..(c + 1) * self.width]

@@ -1,23 +1,23 @@
 //! Count, mean and scatter in one pass: all that covariance PCA needs to know of the data.
 
 use super::columns::{Columns, block_mean_into, check_finite, rescale, two_sum};
-use super::order::{Order, common_in_groups};
+use super::feature_permutation::{FeaturePermutation, common_in_groups};
+use super::integer_moments::IntegerMoments;
 use super::packing::{Packed, pack, pack_block, set_shift, shift_to_common};
 use super::prepared::{BLOCK, Prepared, Shift, Slab, Workspace, slab_rows, unit_rows};
-use super::whole::WholeSums;
 use super::{Dataset, moments_bytes as bytes};
 use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
+use crate::linalg::buffer_pool::PooledBuffer;
 use crate::linalg::dense::power_of_two;
 use crate::linalg::gemm::slice_mut;
-use crate::linalg::in_order::in_order;
+use crate::linalg::ordered_reduce::ordered_reduce;
 use crate::linalg::pool;
 use crate::linalg::scatter::{
     Square, Squares, add_lower, lower_steps, mirror, packed_len, row_width, subtract_lower,
     sums_stride,
 };
-use crate::linalg::simd::{Ahead, Steps, Tile, vectorized};
-use crate::linalg::spares::Lent;
+use crate::linalg::simd::{Ahead, NonzeroRows, Tile, vectorized};
 use crate::scalar::Scalar;
 use crate::wishes::Options;
 use ndarray::Array2;
@@ -241,7 +241,7 @@ fn one_pass<T: Scalar>(prepared: &Prepared<T>, whole: bool) -> Result<Option<Mom
         let sums = sums.get_or_insert_with(|| Sums::begin(prepared, &slab, whole));
         sums.add(prepared, &slab)
     });
-    if let Some(Sums::Whole(WholeSums { whole: false, .. })) = sums {
+    if let Some(Sums::Whole(IntegerMoments { whole: false, .. })) = sums {
         return Ok(None);
     }
     read?;
@@ -254,7 +254,7 @@ fn one_pass<T: Scalar>(prepared: &Prepared<T>, whole: bool) -> Result<Option<Mom
 
 /// Sums over rows; the first rows say of which kind.
 enum Sums<T: Scalar> {
-    Whole(WholeSums),
+    Whole(IntegerMoments),
     /// Units of rows have a matrix each, which are added in order.
     Units {
         total: Columns,
@@ -269,7 +269,7 @@ struct InSquares<T: Scalar> {
     total: Columns,
     squares: Squares,
     means: Means,
-    order: Order<T>,
+    permutation: FeaturePermutation<T>,
     packed: Aligned<T>,
 }
 
@@ -277,16 +277,16 @@ impl<T: Scalar> Sums<T> {
     fn begin(prepared: &Prepared<T>, slab: &Slab<T>, whole: bool) -> Sums<T> {
         let d = slab.n_features;
         let total = Columns::zero(d);
-        match WholeSums::begin(prepared, slab).filter(|_| whole) {
+        match IntegerMoments::begin(prepared, slab).filter(|_| whole) {
             Some(sums) => Sums::Whole(sums),
             None if d <= SMALL => {
                 let (scatter, common) = (Array2::zeros((d, d)), common_in_groups(slab));
                 Sums::Units { total, scatter, common }
             }
             None => {
-                let (squares, order) = (Squares::zeros(d), Order::of(slab));
+                let (squares, permutation) = (Squares::zeros(d), FeaturePermutation::of(slab));
                 let (means, packed) = (Means::default(), Aligned::default());
-                Sums::Squares(Box::new(InSquares { total, squares, means, order, packed }))
+                Sums::Squares(Box::new(InSquares { total, squares, means, permutation, packed }))
             }
         }
     }
@@ -298,8 +298,8 @@ impl<T: Scalar> Sums<T> {
                 scatter_by_units(prepared, slab, common, total, scatter)
             }
             Sums::Squares(sums) => {
-                let InSquares { total, squares, means, order, packed } = &mut **sums;
-                scatter_by_squares(prepared, slab, order, packed, total, means, squares)
+                let InSquares { total, squares, means, permutation, packed } = &mut **sums;
+                scatter_by_squares(prepared, slab, permutation, packed, total, means, squares)
             }
         }
     }
@@ -312,12 +312,12 @@ impl<T: Scalar> Sums<T> {
                 (total, scatter)
             }
             Sums::Squares(sums) => {
-                let InSquares { total, mut squares, means, order, packed } = *sums;
+                let InSquares { total, mut squares, means, permutation, packed } = *sums;
                 drop(packed);
-                let last = Extra::new(&means, order.features());
+                let last = Extra::new(&means, permutation.features());
                 squares.for_each(|square| last.add_to(square));
                 let mut matrix = squares.into_matrix();
-                order.restore(&mut matrix);
+                permutation.restore(&mut matrix);
                 (total, matrix)
             }
         };
@@ -344,8 +344,8 @@ fn scatter_by_units<T: Scalar>(
 ) -> Result<()> {
     let d = slab.n_features;
     let unit = unit_rows(d);
-    let sum_unit = |work: &mut Lent<'_, Workspace<T>>, start: usize, next: usize| {
-        let Workspace { scratch, packed, panel: means, z: beside, columns, shift, .. } =
+    let sum_unit = |work: &mut PooledBuffer<'_, Workspace<T>>, start: usize, next: usize| {
+        let Workspace { scratch, packed, panel: means, z: mean_correction, columns, shift, .. } =
             &mut **work;
         let end = (start + unit).min(slab.rows);
         let mut c = prepared.room(d * sums_stride(d));
@@ -354,8 +354,8 @@ fn scatter_by_units<T: Scalar>(
         let (blocks, row) = ((end - start).div_ceil(BLOCK), row_width::<f64>(d));
         means.resize(blocks * row);
         let any = common.iter().any(Option::is_some);
-        beside.resize(if any { blocks * row } else { 0 });
-        let mut besides = 0;
+        mean_correction.resize(if any { blocks * row } else { 0 });
+        let mut mean_corrections = 0;
         for (at, mean) in (start..end).step_by(BLOCK).zip(means.chunks_exact_mut(row)) {
             let block = slab.block(at, (at + BLOCK).min(end), scratch);
             block_mean_into(&block, columns);
@@ -365,27 +365,29 @@ fn scatter_by_units<T: Scalar>(
             set_shift(shift, columns);
             let differences = shift_to_common(&block, common, columns, shift);
             pack(&block, (0, d), shift, packed, width, width);
-            let steps = (!differences.is_empty()).then(|| {
-                let beside = &mut beside[besides * row..][..row];
-                beside.fill(0.0);
-                differences.iter().for_each(|&(f, by)| beside[f] = by);
-                besides += 1;
-                let mut steps = Steps::new(depth, width);
-                (0..d).step_by(Steps::GROUP).for_each(|f| steps.push_columns(packed, f));
-                steps
+            let nonzero_rows = (!differences.is_empty()).then(|| {
+                let mean_correction = &mut mean_correction[mean_corrections * row..][..row];
+                mean_correction.fill(0.0);
+                differences.iter().for_each(|&(f, by)| mean_correction[f] = by);
+                mean_corrections += 1;
+                let mut nonzero_rows = NonzeroRows::new(depth, width);
+                (0..d)
+                    .step_by(NonzeroRows::GROUP)
+                    .for_each(|f| nonzero_rows.push_columns(packed, f));
+                nonzero_rows
             });
             let ahead = slab.upcoming_or(at + depth, BLOCK, end, next);
             let ahead = Some(&Ahead::new(ahead, lower_steps::<T>(d, depth)));
-            let fresh = at == start;
-            add_lower(packed, width, depth, d, &mut c, fresh, ahead, steps.as_ref());
+            let overwrite = at == start;
+            add_lower(packed, width, depth, d, &mut c, overwrite, ahead, nonzero_rows.as_ref());
             merging_row_into(&unit, columns, mean);
             unit.merge(columns);
         }
         add_lower::<f64>(means, row, blocks, d, &mut c, false, None, None);
-        subtract_lower(beside, row, besides, d, &mut c);
+        subtract_lower(mean_correction, row, mean_corrections, d, &mut c);
         Ok((unit, c))
     };
-    let add = |(columns, c): (Columns, Lent<'_, Aligned<f64>>)| {
+    let add = |(columns, c): (Columns, PooledBuffer<'_, Aligned<f64>>)| {
         let row = merging_row(total, &columns);
         let (scatter, row) = (slice_mut(scatter), &row[..]);
         vectorized(
@@ -402,7 +404,7 @@ fn scatter_by_units<T: Scalar>(
         total.merge(&columns);
     };
     let starts = (0..slab.rows).step_by(unit);
-    in_order(starts, UNITS, || prepared.work.lend(), sum_unit, add)
+    ordered_reduce(starts, UNITS, || prepared.work.acquire(), sum_unit, add)
 }
 
 /// All blocks are packed in the given order, then squares of the one matrix take them in order. Between them the scatter
@@ -410,7 +412,7 @@ fn scatter_by_units<T: Scalar>(
 fn scatter_by_squares<T: Scalar>(
     prepared: &Prepared<T>,
     slab: &Slab<T>,
-    order: &Order<T>,
+    permutation: &FeaturePermutation<T>,
     packed: &mut Aligned<T>,
     total: &mut Columns,
     means: &mut Means,
@@ -425,26 +427,26 @@ fn scatter_by_squares<T: Scalar>(
         .zip(&starts)
         .map_init(<(Vec<T>, Shift<T>)>::default, |(scratch, shift), (packed, &start)| {
             let block = slab.block(start, (start + BLOCK).min(slab.rows), scratch);
-            pack_block(prepared, &block, order, shift, packed)
+            pack_block(prepared, &block, permutation, shift, packed)
         })
         .collect();
     let blocks = blocks.into_iter().collect::<Result<Vec<Packed>>>()?;
     // A block differs from what came before in its mean too.
-    let mut steps = Vec::with_capacity(blocks.len());
+    let mut nonzero_rows = Vec::with_capacity(blocks.len());
     let mut extras = Vec::with_capacity(blocks.len());
     for block in blocks {
         means.between.push(merging_row(total, &block.columns));
-        means.beside.extend(block.beside);
+        means.mean_correction.extend(block.mean_correction);
         total.merge(&block.columns);
         let full = means.between.len() == MEANS;
-        extras.push(full.then(|| Extra::new(&std::mem::take(means), order.features())));
-        steps.push(block.steps);
+        extras.push(full.then(|| Extra::new(&std::mem::take(means), permutation.features())));
+        nonzero_rows.push(block.nonzero_rows);
     }
     squares.for_each(|square| {
         for (block, extra) in extras.iter().enumerate() {
             let (packed, next) = packed[block * length..].split_at(length);
             let depth = BLOCK.min(slab.rows - starts[block]);
-            square.add(packed, depth, next, Some(&steps[block]));
+            square.add(packed, depth, next, Some(&nonzero_rows[block]));
             if let Some(extra) = extra {
                 extra.add_to(square);
             }
@@ -459,7 +461,7 @@ struct Means {
     /// Their squares are the scatter between a block and those before it.
     between: Vec<Vec<f64>>,
     /// Their squares are too much in blocks that were not packed less their mean.
-    beside: Vec<Vec<f64>>,
+    mean_correction: Vec<Vec<f64>>,
 }
 
 /// The same, packed like data.
@@ -473,11 +475,12 @@ impl Extra {
     const PANEL: usize = <f64 as Tile>::PANEL;
 
     /// With the features in the given order.
-    fn new(Means { between, beside }: &Means, features: &[usize]) -> Extra {
-        let rows = between.len() + beside.len();
+    fn new(Means { between, mean_correction }: &Means, features: &[usize]) -> Extra {
+        let rows = between.len() + mean_correction.len();
         let room = || Aligned::zeros(packed_len::<f64>(features.len(), rows));
         let (mut left, mut right) = (room(), room());
-        let signed = between.iter().map(|row| (1.0, row)).chain(beside.iter().map(|r| (-1.0, r)));
+        let signed =
+            between.iter().map(|row| (1.0, row)).chain(mean_correction.iter().map(|r| (-1.0, r)));
         for (i, (sign, row)) in signed.enumerate() {
             for (place, &f) in features.iter().enumerate() {
                 let panel = place / Self::PANEL * rows * Self::PANEL;

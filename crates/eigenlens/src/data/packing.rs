@@ -2,39 +2,39 @@
 //! value.
 
 use super::columns::{Columns, block_mean, by_strips, check_finite};
-use super::order::Order;
+use super::feature_permutation::FeaturePermutation;
 use super::prepared::{Block, Prepared, Shift};
 use crate::error::Result;
-use crate::linalg::simd::{Steps, center, vectorized};
+use crate::linalg::simd::{NonzeroRows, center, vectorized};
 use crate::scalar::Scalar;
 
 /// What is known of a block that was packed.
 pub(super) struct Packed {
     pub columns: Columns,
     /// Where it is not 0.
-    pub steps: Steps,
+    pub nonzero_rows: NonzeroRows,
     /// The one row whose square is too much in it: how far its mean is from what was subtracted.
-    pub beside: Option<Vec<f64>>,
+    pub mean_correction: Option<Vec<f64>>,
 }
 
 /// Packs a block less its mean, or where it is mostly one value less that value.
 pub(super) fn pack_block<T: Scalar>(
     prepared: &Prepared<T>,
     block: &Block<T>,
-    order: &Order<T>,
+    permutation: &FeaturePermutation<T>,
     shift: &mut Shift<T>,
     packed: &mut [T],
 ) -> Result<Packed> {
-    let mut beside = Vec::new();
+    let mut mean_correction = Vec::new();
     let columns = by_strips(block, |first, strip| {
         let columns = block_mean(strip);
         set_shift(shift, &columns);
-        let common = &order.common()[first..first + strip.n_features];
+        let common = &permutation.common()[first..first + strip.n_features];
         for (f, by) in shift_to_common(strip, common, &columns, shift) {
-            beside.resize(block.n_features, 0.0);
-            beside[first + f] = by;
+            mean_correction.resize(block.n_features, 0.0);
+            mean_correction[first + f] = by;
         }
-        for run in order.runs_in(first..first + strip.n_features) {
+        for run in permutation.runs_in(first..first + strip.n_features) {
             let (panel, at) = (run.place / T::PANEL, run.place % T::PANEL);
             let out = &mut packed[panel * T::PANEL * strip.rows + at..];
             let features = (run.feature - first, run.length);
@@ -50,20 +50,20 @@ pub(super) fn pack_block<T: Scalar>(
         lines.take(block.rows).for_each(|line| line[end..].fill(T::default()));
     }
     check_finite(prepared, block, &columns)?;
-    let mut steps = Steps::new(block.rows, T::PANEL);
-    for place in (0..d.next_multiple_of(T::PANEL)).step_by(Steps::GROUP) {
-        let end = (place + Steps::GROUP).min(d);
-        if end <= order.first_common() {
+    let mut nonzero_rows = NonzeroRows::new(block.rows, T::PANEL);
+    for place in (0..d.next_multiple_of(T::PANEL)).step_by(NonzeroRows::GROUP) {
+        let end = (place + NonzeroRows::GROUP).min(d);
+        if end <= permutation.first_common() {
             // None past the last feature.
-            let features = order.features().get(place..end).unwrap_or_default();
-            steps.push(features.iter().any(|&f| columns.varies[f]));
+            let features = permutation.features().get(place..end).unwrap_or_default();
+            nonzero_rows.push(features.iter().any(|&f| columns.varies[f]));
         } else {
             let panel = &packed[place / T::PANEL * T::PANEL * block.rows..];
-            steps.push_columns(panel, place % T::PANEL);
+            nonzero_rows.push_columns(panel, place % T::PANEL);
         }
     }
-    let beside = beside.iter().any(|b| *b != 0.0).then_some(beside);
-    Ok(Packed { columns, steps, beside })
+    let mean_correction = mean_correction.iter().any(|b| *b != 0.0).then_some(mean_correction);
+    Ok(Packed { columns, nonzero_rows, mean_correction })
 }
 
 /// Features that mostly have one value in a block are to be packed less that value: what is then 0 need not

@@ -1,21 +1,22 @@
 //! Passes over standardised data: scores, products with the Gram matrix of the features, the Gram
 //! matrix of the samples. Rows are standardised on their way into a cache-sized panel of f64.
 
-use super::mixing::{LabelPass, Mixing};
+use super::packed_rhs::{PANEL, PackedRhs};
 use super::prepared::{BLOCK, Block, Prepared, Slab, Workspace, slab_rows, unit_rows};
-use super::right::{PANEL, Right};
-use super::tails::{Tails, Tally};
+use super::score_moments::{ScoreAccumulator, ScoreMoments};
+use super::target_projection::{LabelPass, TargetProjection};
 use super::{Source, Standardization, sparse};
 use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
+use crate::linalg::buffer_pool::PooledBuffer;
 use crate::linalg::gemm::{rows_of, slice_mut};
-use crate::linalg::in_order::in_order;
-use crate::linalg::pages::ask_for;
+use crate::linalg::ordered_reduce::ordered_reduce;
+use crate::linalg::pages::populate_pages;
 use crate::linalg::scatter::{Squares, packed_len};
 use crate::linalg::simd::{
-    self, Ahead, Columns, How, Left, Lines, Tile, add_transposed_narrow, fetch_lines, vectorized,
+    self, Ahead, Columns, GemmFlags, Left, Lines, Tile, add_gemm_small_n_transposed, fetch_lines,
+    vectorized,
 };
-use crate::linalg::spares::Lent;
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
@@ -107,7 +108,7 @@ pub(crate) struct Pass<'p, 'o, T: Scalar> {
     /// `Xsᵀ W Xs V` of the columns from this one on (a multiple of [`Standardized::column_step`]).
     pub gram: Option<(usize, &'p mut Array2<f64>)>,
     /// The tails of the leading columns of `Xs V`.
-    pub tails: Option<&'p mut Tails>,
+    pub score_moments: Option<&'p mut ScoreMoments>,
 }
 
 impl<T: Scalar> Standardized<'_, T> {
@@ -122,11 +123,11 @@ impl<T: Scalar> Standardized<'_, T> {
 
     /// `Xsᵀ W Xs V` for V (d × b): the product every iterative solver is made of, in one pass.
     pub fn gram_product(&self, v: ArrayView2<f64>) -> Result<Array2<f64>> {
-        if let Some(product) = self.thin_gram_product(v)? {
+        if let Some(product) = self.gram_apply_product(v)? {
             return Ok(product);
         }
         let mut product = Array2::zeros((0, 0));
-        self.pass(v, Pass { scores: None, gram: Some((0, &mut product)), tails: None })?;
+        self.pass(v, Pass { scores: None, gram: Some((0, &mut product)), score_moments: None })?;
         Ok(product)
     }
 
@@ -146,11 +147,15 @@ impl<T: Scalar> Standardized<'_, T> {
         let padded = b.next_multiple_of(f64::PAD);
         let gram_from = wanted.gram.as_ref().map(|(from, _)| *from);
         let columns = gram_from.map_or(0, |from| b.next_multiple_of(self.column_step()) - from);
-        let mixing = labels.as_ref().map(|l| Mixing::new(l, padded));
-        let mut label_sums = mixing.as_ref().map_or_else(Vec::new, Mixing::zeros);
+        let target_projection = labels.as_ref().map(|l| TargetProjection::new(l, padded));
+        let mut label_sums =
+            target_projection.as_ref().map_or_else(Vec::new, TargetProjection::zeros);
         let sparse = self.prepared.is_sparse();
         let few = |lines: usize| !sparse && d * lines * 8 <= SMALL_PRODUCT;
-        let by_class = mixing.as_ref().and_then(Mixing::classes).filter(|(_, count)| few(*count));
+        let by_class = target_projection
+            .as_ref()
+            .and_then(TargetProjection::classes)
+            .filter(|(_, count)| few(*count));
         let small = by_class.is_some() || few(columns);
         let by_features = !sparse && !small;
         // The product is summed transposed (lines × d) where units of rows have one each.
@@ -167,7 +172,7 @@ impl<T: Scalar> Standardized<'_, T> {
         let mut score_sums = vec![0.0; columns];
         let rows = if sparse {
             let owned;
-            let right = if padded == b {
+            let packed_rhs = if padded == b {
                 v
             } else {
                 let mut copy = Array2::zeros((d, padded));
@@ -176,10 +181,12 @@ impl<T: Scalar> Standardized<'_, T> {
                 owned.view()
             };
             let gram = gram_from.map(|from| (from, &mut total));
-            let labels = mixing.as_ref().map(|mixing| (mixing, &mut label_sums[..]));
-            sparse::pass(self, right, &mut wanted, gram, labels)?
+            let labels = target_projection
+                .as_ref()
+                .map(|target_projection| (target_projection, &mut label_sums[..]));
+            sparse::pass(self, packed_rhs, &mut wanted, gram, labels)?
         } else {
-            let right = &Right::new(v, self.by);
+            let packed_rhs = &PackedRhs::new(v, self.by);
             let handed_on = wanted.scores.as_ref().is_some_and(|scores| scores.sink.is_some());
             let slab = match small {
                 true if !handed_on => self.prepared.rows_together(UNITS),
@@ -187,28 +194,31 @@ impl<T: Scalar> Standardized<'_, T> {
                 false => slab_rows(d, 2),
             };
             let mut scores = wanted.scores;
-            let mut tails = wanted.tails;
+            let mut score_moments = wanted.score_moments;
             self.prepared.for_each_slab(slab, |slab| {
                 let room = scores.as_mut().map(|s| (s.factors.clone(), s.make_room(slab.rows)));
                 let gram = gram_from.map(|from| (from, &mut total));
-                if let Some(mixing) = &mixing {
-                    mixing.factor.check_reaches(slab.first + slab.rows)?;
+                if let Some(target_projection) = &target_projection {
+                    target_projection.factor.check_reaches(slab.first + slab.rows)?;
                 }
-                let (tails, mix) = (tails.as_deref_mut(), mixing.as_ref());
+                let (score_moments, mix) =
+                    (score_moments.as_deref_mut(), target_projection.as_ref());
                 let (score_sums, label_sums) = (&mut score_sums[..], &mut label_sums[..]);
-                let totals = Totals { gram, score_sums, tails, label_sums };
+                let totals = Totals { gram, score_sums, score_moments, label_sums };
                 if small {
-                    self.slab_by_units(&slab, right, room, mix, by_class, totals)?;
+                    self.slab_by_units(&slab, packed_rhs, room, mix, by_class, totals)?;
                 } else {
-                    self.slab_by_features(&slab, right, room, mix, totals)?;
+                    self.slab_by_features(&slab, packed_rhs, room, mix, totals)?;
                 }
                 scores.as_mut().map_or(Ok(()), |s| s.hand_on())
             })?
         };
         if let Some((from, gram)) = wanted.gram {
             let lines = total.slice(s![.., ..d.min(total.ncols())]);
-            let whole = match &mixing {
-                Some(mixing) if by_class.is_some() => mixing.of_classes(lines),
+            let whole = match &target_projection {
+                Some(target_projection) if by_class.is_some() => {
+                    target_projection.of_classes(lines)
+                }
                 // Rows were only centred, by the leading digits of the means.
                 _ if small => Array2::from_shape_fn((d, lines.nrows()), |(f, j)| {
                     (lines[[j, f]] - self.by.low[f] * score_sums[j]) * self.by.weight[f]
@@ -222,9 +232,9 @@ impl<T: Scalar> Standardized<'_, T> {
                 whole.slice(s![.., first..first + b - from]).to_owned()
             };
         }
-        if let (Some(mixing), Some(labels)) = (mixing, labels) {
-            mixing.factor.check_rows(rows)?;
-            mixing.finish(label_sums, labels);
+        if let (Some(target_projection), Some(labels)) = (target_projection, labels) {
+            target_projection.factor.check_rows(rows)?;
+            target_projection.finish(label_sums, labels);
         }
         Ok(rows)
     }
@@ -233,31 +243,33 @@ impl<T: Scalar> Standardized<'_, T> {
     fn slab_by_units(
         &self,
         slab: &Slab<T>,
-        v: &Right,
+        v: &PackedRhs,
         room: Option<(Vec<f64>, &mut [T])>,
-        mix: Option<&Mixing>,
+        mix: Option<&TargetProjection>,
         by_class: Option<(&[u32], usize)>,
         totals: Totals,
     ) -> Result<()> {
-        let Totals { mut gram, score_sums, mut tails, label_sums } = totals;
+        let Totals { mut gram, score_sums, mut score_moments, label_sums } = totals;
         let (d, b) = (v.features, v.columns);
         let width = d.next_multiple_of(f64::PAD);
         let unit = unit_rows(d);
         let (factors, pieces) = score_pieces(room, unit, slab.rows.div_ceil(unit));
         let gram_from = gram.as_ref().map(|(from, _)| *from);
         let columns = gram.as_ref().map_or(0, |(_, total)| total.nrows());
-        let nothing = Tally::new(b, tails.as_deref());
+        let nothing = ScoreAccumulator::new(b, score_moments.as_deref());
         let narrow = v.is_narrow();
-        let sum_unit = |work: &mut Lent<'_, Workspace<T>>, unit_of: Unit<T>, next: usize| {
+        let sum_unit = |work: &mut PooledBuffer<'_, Workspace<T>>,
+                        unit_of: Unit<T>,
+                        next: usize| {
             let (start, mut out) = unit_of;
             if let Some(out) = &mut out {
-                ask_for(out);
+                populate_pages(out);
             }
             let mut product = self.prepared.zeros(width * columns);
-            let mut tally = nothing.clone();
+            let mut accumulator = nothing.clone();
             // Of what labels have put in the place of the scores.
             let mut mixed = vec![0.0; if mix.is_some() { b } else { 0 }];
-            let mut labels = mix.map_or_else(Vec::new, Mixing::zeros);
+            let mut labels = mix.map_or_else(Vec::new, TargetProjection::zeros);
             let end = (start + unit).min(slab.rows);
             let height = panel_rows(d);
             for at in (start..end).step_by(height) {
@@ -283,7 +295,7 @@ impl<T: Scalar> Standardized<'_, T> {
                     v.center(&block, 0, panel, stride);
                     v.multiply(panel, stride, rows, 0, d, z, &ahead);
                 }
-                self.take_scores(slab, (at, rows), v, z, &factors, out, &mut tally)?;
+                self.take_scores(slab, (at, rows), v, z, &factors, out, &mut accumulator)?;
                 match (mix, by_class) {
                     (Some(mix), None) => mix.rows(slab, at, z, rows, &mut labels),
                     (Some(mix), Some(_)) => mix.add(slab, at, &z[..rows * b], &mut labels),
@@ -302,17 +314,18 @@ impl<T: Scalar> Standardized<'_, T> {
                         let columns = v.count - from;
                         let scores = Columns { data: &z[from..], stride: b, columns };
                         let (lines, c) = (block.lines(0, d), &v.center);
-                        add_transposed_narrow(lines, c, scores, &mut product, width, &ahead);
+                        add_gemm_small_n_transposed(lines, c, scores, &mut product, width, &ahead);
                     } else {
                         let left = Left::new(&z[from..], columns, rows, 1, b);
-                        let how = How { padded: true, ahead: Some(&ahead), ..How::default() };
-                        f64::product(left, panel, stride, width, &mut product, width, how);
+                        let flags =
+                            GemmFlags { padded: true, ahead: Some(&ahead), ..GemmFlags::default() };
+                        f64::product(left, panel, stride, width, &mut product, width, flags);
                     }
                 }
             }
-            let Tally { sums: scores, tails } = tally;
+            let ScoreAccumulator { sums: scores, score_moments } = accumulator;
             let scores = if mix.is_some() { mixed } else { scores };
-            Ok(UnitSums { product, scores, tails, labels })
+            Ok(UnitSums { product, scores, score_moments, labels })
         };
         let mut begun = slab.first > 0;
         let add = |part: UnitSums<'_>| {
@@ -322,12 +335,12 @@ impl<T: Scalar> Standardized<'_, T> {
             }
             begun = true;
             add_all(label_sums, &part.labels);
-            if let Some(tails) = &mut tails {
-                tails.merge(&part.tails);
+            if let Some(score_moments) = &mut score_moments {
+                score_moments.merge(&part.score_moments);
             }
         };
         let units = (0..slab.rows).step_by(unit).zip(pieces);
-        in_order(units, UNITS, || self.prepared.work.lend(), sum_unit, add)
+        ordered_reduce(units, UNITS, || self.prepared.work.acquire(), sum_unit, add)
     }
 
     /// `Z = Xs V` of a few rows is written as scores, counted in the tails, and multiplied by the
@@ -337,20 +350,20 @@ impl<T: Scalar> Standardized<'_, T> {
         &self,
         slab: &Slab<T>,
         (at, rows): (usize, usize),
-        v: &Right,
+        v: &PackedRhs,
         z: &mut [f64],
         factors: &[f64],
         out: Option<&mut [T]>,
-        tally: &mut Tally,
+        accumulator: &mut ScoreAccumulator,
     ) -> Result<()> {
         let b = v.columns;
         let counts = slab.counts(at, at + rows);
         match counts {
-            None => tally.take(&mut z[..rows * b], &v.rest, slab.first + at, |_| 1.0),
-            Some(c) => tally.take(&mut z[..rows * b], &v.rest, slab.first + at, |i| c[i]),
+            None => accumulator.take(&mut z[..rows * b], &v.rest, slab.first + at, |_| 1.0),
+            Some(c) => accumulator.take(&mut z[..rows * b], &v.rest, slab.first + at, |i| c[i]),
         }
         // A bad entry reaches every score of its row.
-        if !tally.is_finite()
+        if !accumulator.is_finite()
             && let Some((row, column, value)) =
                 slab.block(at, at + rows, &mut Vec::new()).find_bad()
         {
@@ -369,10 +382,10 @@ impl<T: Scalar> Standardized<'_, T> {
     fn slab_by_features(
         &self,
         slab: &Slab<T>,
-        v: &Right,
+        v: &PackedRhs,
         room: Option<(Vec<f64>, &mut [T])>,
-        mix: Option<&Mixing>,
-        Totals { gram, mut tails, label_sums, .. }: Totals,
+        mix: Option<&TargetProjection>,
+        Totals { gram, mut score_moments, label_sums, .. }: Totals,
     ) -> Result<()> {
         let (d, b) = (v.features, v.columns);
         let height = RANGE_ROWS;
@@ -383,20 +396,20 @@ impl<T: Scalar> Standardized<'_, T> {
             None => (b, None),
         };
         let columns = v.used.saturating_sub(from);
-        let nothing = Tally::new(b, tails.as_deref());
+        let nothing = ScoreAccumulator::new(b, score_moments.as_deref());
         let mut z = vec![0.0; slab.rows * columns];
-        let parts: Vec<Result<(Tails, Vec<f64>)>> = z
+        let parts: Vec<Result<(ScoreMoments, Vec<f64>)>> = z
             .par_chunks_mut((height * columns).max(1))
             .zip(&starts)
             .zip(pieces)
             .map_init(
-                || self.prepared.work.lend(),
+                || self.prepared.work.acquire(),
                 |work, ((z, &at), mut out)| {
                     if let Some(out) = &mut out {
-                        ask_for(out);
+                        populate_pages(out);
                     }
                     let rows = height.min(slab.rows - at);
-                    let mut tally = nothing.clone();
+                    let mut accumulator = nothing.clone();
                     let ahead = Ahead::new::<T>(&[], 1);
                     let stride = panel_stride(FEATURES);
                     work.panel.resize(height * stride);
@@ -409,22 +422,22 @@ impl<T: Scalar> Standardized<'_, T> {
                         v.center(&strip, first, panel, stride);
                         v.multiply(panel, stride, rows, first, width, all, &ahead);
                     }
-                    self.take_scores(slab, (at, rows), v, all, &factors, out, &mut tally)?;
-                    let mut sums = mix.map_or_else(Vec::new, Mixing::zeros);
+                    self.take_scores(slab, (at, rows), v, all, &factors, out, &mut accumulator)?;
+                    let mut sums = mix.map_or_else(Vec::new, TargetProjection::zeros);
                     if let Some(mix) = mix {
                         mix.rows(slab, at, all, rows, &mut sums);
                     }
                     for (z, all) in z.chunks_exact_mut(columns).zip(all.chunks_exact(b)) {
                         z.copy_from_slice(&all[from..v.used]);
                     }
-                    Ok((tally.tails, sums))
+                    Ok((accumulator.score_moments, sums))
                 },
             )
             .collect();
         for part in parts {
             let (part, sums) = part?;
-            if let Some(tails) = &mut tails {
-                tails.merge(&part);
+            if let Some(score_moments) = &mut score_moments {
+                score_moments.merge(&part);
             }
             add_all(label_sums, &sums);
         }
@@ -440,7 +453,7 @@ impl<T: Scalar> Standardized<'_, T> {
         let columns = total.ncols();
         let unit = unit_rows(slab.n_features);
         slice_mut(total).par_chunks_mut(FEATURES * columns).enumerate().for_each_init(
-            || self.prepared.work.lend(),
+            || self.prepared.work.acquire(),
             |work, (range, total)| {
                 let (first, width) = (range * FEATURES, total.len() / columns);
                 let stride = panel_stride(FEATURES);
@@ -452,9 +465,9 @@ impl<T: Scalar> Standardized<'_, T> {
                     let strip = slab.strip(at, at + rows, first..first + width, scratch);
                     standardize(&strip, self.by, first, panel, stride);
                     let left = Left::new(&z[at * b..], b, rows, 1, b);
-                    let fresh = at.is_multiple_of(unit);
-                    let how = How { padded: true, fresh, ..How::default() };
-                    f64::product(left, panel, stride, width, product, stride, how);
+                    let overwrite = at.is_multiple_of(unit);
+                    let flags = GemmFlags { padded: true, overwrite, ..GemmFlags::default() };
+                    f64::product(left, panel, stride, width, product, stride, flags);
                     if at + rows < slab.rows && !(at + rows).is_multiple_of(unit) {
                         continue;
                     }
@@ -474,16 +487,16 @@ impl<T: Scalar> Standardized<'_, T> {
     pub fn transposed_product(&self, y: ArrayView2<f64>) -> Result<Array2<f64>> {
         let (d, b) = (self.n_features(), y.ncols());
         let padded = b.next_multiple_of(f64::PAD);
-        let mut right = Array2::<f64>::zeros((y.nrows(), padded));
-        right.slice_mut(s![.., ..b]).assign(&y);
+        let mut packed_rhs = Array2::<f64>::zeros((y.nrows(), padded));
+        packed_rhs.slice_mut(s![.., ..b]).assign(&y);
         if self.prepared.is_sparse() {
             let mut total = Array2::<f64>::zeros((d, padded));
-            sparse::transposed_product(self, right.view(), &mut total)?;
+            sparse::transposed_product(self, packed_rhs.view(), &mut total)?;
             return Ok(total.slice(s![.., ..b]).to_owned());
         }
         let mut total = Array2::<f64>::zeros((d, b));
         self.prepared.for_each_slab(slab_rows(d, UNITS), |slab| {
-            let z = right.slice(s![slab.first..slab.first + slab.rows, ..]);
+            let z = packed_rhs.slice(s![slab.first..slab.first + slab.rows, ..]);
             self.add_transposed(&slab, rows_of(&z).0, padded, &mut total);
             Ok(())
         })?;
@@ -565,7 +578,7 @@ impl<T: Scalar> Standardized<'_, T> {
             }
             // Whole squares of numbers, then what is left of the features.
             let whole = depth / f64::PAD * f64::PAD;
-            simd::turn(&rows, BLOCK, PANEL, whole, out, PANEL);
+            simd::transpose_8x8(&rows, BLOCK, PANEL, whole, out, PANEL);
             for p in whole..depth {
                 (0..PANEL).for_each(|i| out[p * PANEL + i] = rows[i * BLOCK + p]);
             }
@@ -684,7 +697,7 @@ struct Totals<'t> {
     gram: Option<(usize, &'t mut Array2<f64>)>,
     /// Of the columns of Z that are multiplied.
     score_sums: &'t mut [f64],
-    tails: Option<&'t mut Tails>,
+    score_moments: Option<&'t mut ScoreMoments>,
     /// Of what the scores have in common with labels.
     label_sums: &'t mut [f64],
 }
@@ -694,10 +707,10 @@ type Unit<'r, T> = (usize, Option<&'r mut [T]>);
 
 /// What one unit of rows gives.
 struct UnitSums<'s> {
-    product: Lent<'s, Aligned<f64>>,
+    product: PooledBuffer<'s, Aligned<f64>>,
     /// Of each column of the scores, times the weights.
     scores: Vec<f64>,
-    tails: Tails,
+    score_moments: ScoreMoments,
     labels: Vec<f64>,
 }
 

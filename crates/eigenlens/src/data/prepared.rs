@@ -4,10 +4,10 @@
 use super::{Columns, Dataset, Missing, Source};
 use crate::error::{Error, Hint, Result};
 use crate::linalg::aligned::Aligned;
+use crate::linalg::buffer_pool::{BufferPool, PooledBuffer};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::gemm::rows_of;
 use crate::linalg::simd::{Lines, Room};
-use crate::linalg::spares::{Lent, Spares};
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2, s};
 use std::ops::Range;
@@ -51,9 +51,9 @@ pub(crate) struct Prepared<'a, T: Scalar> {
     /// The number of rows, once they have been read.
     rows: OnceLock<usize>,
     /// Room for the tasks of a pass, kept for the next pass.
-    pub(super) work: Spares<Workspace<T>>,
+    pub(super) work: BufferPool<Workspace<T>>,
     /// Room for sums over units of rows.
-    sums: Spares<Aligned<f64>>,
+    sums: BufferPool<Aligned<f64>>,
 }
 
 /// Buffers of one task.
@@ -145,8 +145,8 @@ impl<'a, T: Scalar> Prepared<'a, T> {
             exponents: None,
             prescale: None,
             rows: OnceLock::new(),
-            work: Spares::default(),
-            sums: Spares::default(),
+            work: BufferPool::default(),
+            sums: BufferPool::default(),
         }
     }
 
@@ -176,16 +176,16 @@ impl<'a, T: Scalar> Prepared<'a, T> {
         self.data.n_samples().or_else(|| self.rows.get().copied())
     }
 
-    /// Zeros to sum in: written ones, see [`crate::linalg::spares`].
-    pub fn zeros(&self, length: usize) -> Lent<'_, Aligned<f64>> {
+    /// Zeros to sum in: written ones, see [`crate::linalg::buffer_pool`].
+    pub fn zeros(&self, length: usize) -> PooledBuffer<'_, Aligned<f64>> {
         let mut sums = self.room(length);
         sums.fill(0.0);
         sums
     }
 
     /// Room for sums, with any numbers in it.
-    pub fn room(&self, length: usize) -> Lent<'_, Aligned<f64>> {
-        let mut sums = self.sums.lend();
+    pub fn room(&self, length: usize) -> PooledBuffer<'_, Aligned<f64>> {
+        let mut sums = self.sums.acquire();
         sums.resize(length);
         sums
     }

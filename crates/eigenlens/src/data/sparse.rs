@@ -4,17 +4,17 @@
 use super::columns::Columns;
 use super::cross::finish_rows;
 use super::factor::Factor;
-use super::mixing::Mixing;
 use super::passes::{Pass, Standardized};
 use super::prepared::Prepared;
-use super::tails::{Tails, Tally};
+use super::score_moments::{ScoreAccumulator, ScoreMoments};
+use super::target_projection::TargetProjection;
 use super::{Csr, Source, Standardization};
 use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
+use crate::linalg::buffer_pool::PooledBuffer;
 use crate::linalg::gemm::{rows_of, slice_mut};
 use crate::linalg::scatter::mirror;
 use crate::linalg::simd::{fetch_line, vectorized};
-use crate::linalg::spares::Lent;
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
@@ -96,7 +96,7 @@ pub(super) fn pass<T: Scalar>(
     v: ArrayView2<f64>,
     wanted: &mut Pass<'_, '_, T>,
     gram: Option<(usize, &mut Array2<f64>)>,
-    labels: Option<(&Mixing, &mut [f64])>,
+    labels: Option<(&TargetProjection, &mut [f64])>,
 ) -> Result<usize> {
     let x = matrix(data.prepared)?;
     let (n, d, b) = (x.n_rows(), x.n_columns(), v.ncols());
@@ -121,7 +121,8 @@ pub(super) fn pass<T: Scalar>(
         None => &mut none,
     };
     let from = gram.as_ref().map_or(b, |(from, _)| *from);
-    let (nothing, no_rest) = (Tally::new(b, wanted.tails.as_deref()), vec![0.0; b]);
+    let (nothing, no_rest) =
+        (ScoreAccumulator::new(b, wanted.score_moments.as_deref()), vec![0.0; b]);
     let piece = n.div_ceil(PIECES).max(1);
     let mut rooms: Vec<&mut [T]> = if k > 0 {
         room.chunks_mut(piece * k).collect()
@@ -135,12 +136,12 @@ pub(super) fn pass<T: Scalar>(
         .enumerate()
         .map(|(index, room)| {
             let mut product = data.prepared.zeros(d * (b - from));
-            let mut tally = nothing.clone();
+            let mut accumulator = nothing.clone();
             // Of what labels have put in the place of the scores.
             let mut mixed = vec![0.0; b - from];
             let mut all = vec![0.0; height * b];
             let mut y = vec![0.0; b];
-            let mut labels = mix.map_or_else(Vec::new, Mixing::zeros);
+            let mut labels = mix.map_or_else(Vec::new, TargetProjection::zeros);
             let (start, end) = (index * piece, ((index + 1) * piece).min(n));
             for first in (start..end).step_by(height) {
                 let rows = first..(first + height).min(end);
@@ -152,7 +153,7 @@ pub(super) fn pass<T: Scalar>(
                     }
                 }
                 let count = |i: usize| data.prepared.counts().map_or(1.0, |c| c[i]);
-                tally.take(z, &no_rest, rows.start, |i| count(rows.start + i));
+                accumulator.take(z, &no_rest, rows.start, |i| count(rows.start + i));
                 for (i, z) in rows.clone().zip(z.chunks_exact_mut(b)) {
                     for (j, &factor) in factors.iter().enumerate() {
                         // Plus 0: a silenced score is 0, never −0.
@@ -167,9 +168,9 @@ pub(super) fn pass<T: Scalar>(
                 }
                 update(x, rows, prescale, z, b, from, &mut product);
             }
-            let sound = tally.is_finite();
-            let sums = if mix.is_some() { mixed } else { tally.sums.split_off(from) };
-            Part { product, sums, tails: tally.tails, labels, sound }
+            let sound = accumulator.is_finite();
+            let sums = if mix.is_some() { mixed } else { accumulator.sums.split_off(from) };
+            Part { product, sums, score_moments: accumulator.score_moments, labels, sound }
         })
         .collect();
     // A bad entry reaches every score of its row.
@@ -177,8 +178,8 @@ pub(super) fn pass<T: Scalar>(
     if let Some((row, column, value)) = if sound { None } else { x.find_bad() } {
         return Err(data.prepared.data.bad_entry(row, column, value));
     }
-    if let Some(tails) = &mut wanted.tails {
-        parts.iter().for_each(|part| tails.merge(&part.tails));
+    if let Some(score_moments) = &mut wanted.score_moments {
+        parts.iter().for_each(|part| score_moments.merge(&part.score_moments));
     }
     if let Some((_, sums)) = labels {
         for part in &parts {
@@ -197,9 +198,9 @@ pub(super) fn pass<T: Scalar>(
 
 /// What the rows of one piece give.
 struct Part<'s> {
-    product: Lent<'s, Aligned<f64>>,
+    product: PooledBuffer<'s, Aligned<f64>>,
     sums: Vec<f64>,
-    tails: Tails,
+    score_moments: ScoreMoments,
     labels: Vec<f64>,
     sound: bool,
 }
@@ -328,7 +329,7 @@ pub(super) fn gram_matrix<T: Scalar>(data: &Standardized<T>) -> Result<Array2<f6
 /// Adds the pieces in order and applies the columns' weights and means: `D (Xᵀ Z − m 1ᵀZ)`.
 fn finish_transposed(
     by: &Standardization,
-    parts: Vec<(Lent<'_, Aligned<f64>>, Vec<f64>)>,
+    parts: Vec<(PooledBuffer<'_, Aligned<f64>>, Vec<f64>)>,
     total: &mut Array2<f64>,
 ) {
     let (d, b) = total.dim();

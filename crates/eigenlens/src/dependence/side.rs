@@ -3,7 +3,7 @@
 use crate::data::{Columns, Dataset, Prepared, Standardization, Standardized, UNLABELLED};
 use crate::error::{Error, Result};
 use crate::kernel::{Gathering, Kernel, Points, ResolvedKernel, Scratch, TILE, tile};
-use crate::linalg::simd::{How, Left, Tile};
+use crate::linalg::simd::{GemmFlags, Left, Tile};
 use crate::scalar::Scalar;
 use crate::wishes::Options;
 use ndarray::Array2;
@@ -249,5 +249,5 @@ pub(super) fn add_product(
     out: &mut [f64],
 ) {
     let left = Left::new(a, a_width, rows, 1, a_width);
-    f64::product(left, b, b_width, b_width, out, b_width, How::default());
+    f64::product(left, b, b_width, b_width, out, b_width, GemmFlags::default());
 }

@@ -2,7 +2,7 @@
 
 use super::neighbors::Collector;
 use super::points::{Points, squared_distance};
-use crate::linalg::simd::{How, Left, Tile, vectorized};
+use crate::linalg::simd::{GemmFlags, Left, Tile, vectorized};
 
 /// The points, their mean taken out in passing: `‖a − b‖² = ‖a‖² + ‖b‖² − 2 a·b` cancels least
 /// about it.
@@ -56,8 +56,8 @@ impl<'a> Tiles<'a> {
                 lower[j] = self.squares[i] * (1.0 - error);
             }
             let left = Left::new(&centered, m, d, d, 1);
-            let how = How { fresh: true, ..How::default() };
-            f64::product(left, &right, COLUMNS, columns, &mut products, COLUMNS, how);
+            let flags = GemmFlags { overwrite: true, ..GemmFlags::default() };
+            f64::product(left, &right, COLUMNS, columns, &mut products, COLUMNS, flags);
             for (q, collector) in collectors.iter_mut().enumerate() {
                 let row = &products[q * COLUMNS..q * COLUMNS + columns];
                 let query = queries.row(first + q);

@@ -6,7 +6,7 @@ use super::tile::{self, Scratch, TileValue};
 use crate::data::{Dataset, Prepared, slab_rows};
 use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
-use crate::linalg::simd::{How, Left};
+use crate::linalg::simd::{GemmFlags, Left};
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
@@ -144,8 +144,8 @@ impl Projection {
             let tile = tile::values::<S>(&self.kernel, &a, &b, scratch);
             let left = Left::new(tile, a.rows, b.rows, TILE, 1);
             let right = &packed.values[at * TILE * packed.width..];
-            let how = How { padded: true, ..How::default() };
-            S::product(left, right, packed.width, packed.width, sums, packed.width, how);
+            let flags = GemmFlags { padded: true, ..GemmFlags::default() };
+            S::product(left, right, packed.width, packed.width, sums, packed.width, flags);
         }
     }
 }

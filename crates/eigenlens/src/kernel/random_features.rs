@@ -4,7 +4,7 @@
 use super::ResolvedKernel;
 use crate::data::{Dataset, Prepared, slab_rows};
 use crate::error::{Error, Result};
-use crate::linalg::simd::{Elementwise, How, Left, Tile, cos, elementwise};
+use crate::linalg::simd::{Elementwise, GemmFlags, Left, Tile, cos, elementwise};
 use crate::linalg::{dense, random};
 use crate::scalar::Scalar;
 use ndarray::{Array2, s};
@@ -110,8 +110,8 @@ impl RandomFeatures {
                         }
                     }
                     let left = Left::new(&x, block.rows, d, d, 1);
-                    let how = How { fresh: true, ..How::default() };
-                    f64::product(left, right, width, m, out, m, how);
+                    let flags = GemmFlags { overwrite: true, ..GemmFlags::default() };
+                    f64::product(left, right, width, m, out, m, flags);
                     elementwise(Cosines { phases: &self.phases, out });
                     Ok(())
                 })

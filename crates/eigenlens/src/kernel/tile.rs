@@ -5,7 +5,7 @@ use super::finish;
 use super::points::{Body, PanelRef, TILE};
 use super::sparse_points::Shared;
 use crate::linalg::aligned::Aligned;
-use crate::linalg::simd::{How, Left, vectorized};
+use crate::linalg::simd::{GemmFlags, Left, vectorized};
 use crate::scalar::Scalar;
 
 /// Buffers of one thread.
@@ -164,11 +164,11 @@ const DEPTH: usize = 128;
 #[inline]
 fn inner<S: Scalar>(x: &[S], rows: usize, y: &[S], columns: usize, d: usize, out: &mut [f64]) {
     out[..rows * TILE].fill(0.0);
-    let how = How { padded: true, ..How::default() };
+    let flags = GemmFlags { padded: true, ..GemmFlags::default() };
     for from in (0..d).step_by(DEPTH) {
         let depth = DEPTH.min(d - from);
         let left = Left::new(&x[from * TILE..], rows, depth, 1, TILE);
-        S::product(left, &y[from * TILE..], TILE, columns, out, TILE, how);
+        S::product(left, &y[from * TILE..], TILE, columns, out, TILE, flags);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Products of matrices, parallel over fixed pieces: the same bits for any number of threads.
 
-use super::simd::{How, Left, Tile};
+use super::simd::{GemmFlags, Left, Tile};
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 
@@ -37,7 +37,15 @@ fn transposed(a: ArrayView2<f64>, b: ArrayView2<f64>, lower: bool) -> Array2<f64
             let first = part * lines;
             let left = Left::new(&a[start * a_stride + first..], c.len() / n, depth, 1, a_stride);
             let below_diagonal = lower.then_some(first as isize);
-            f64::product(left, b, b_stride, n, c, n, How { below_diagonal, ..How::default() });
+            f64::product(
+                left,
+                b,
+                b_stride,
+                n,
+                c,
+                n,
+                GemmFlags { below_diagonal, ..GemmFlags::default() },
+            );
         });
     };
     let starts: Vec<usize> = (0..d).step_by(PIECE).collect();
@@ -88,7 +96,7 @@ pub(crate) fn subtract_and_project(
             for (block, c) in c.chunks_mut(ROWS * n).enumerate() {
                 let (a, rows) = (&a[(first + block * ROWS) * stride..], c.len() / n);
                 let left = Left::new(a, rows, m, stride, 1);
-                f64::product(left, right, right_stride, n, c, n, How::default());
+                f64::product(left, right, right_stride, n, c, n, GemmFlags::default());
                 add_piece_product(a, stride, c, n, rows, &mut sum);
             }
             sum
@@ -110,7 +118,7 @@ fn add_piece_product(
 ) {
     let (m, n) = c.dim();
     let left = Left::new(a, m, rows, 1, a_stride);
-    f64::product(left, b, b_stride, n, slice_mut(c), n, How::default());
+    f64::product(left, b, b_stride, n, slice_mut(c), n, GemmFlags::default());
 }
 
 /// `C = A B` or `C += A B` for tall A (d × m) and small B (m × n), row-major.
@@ -118,7 +126,7 @@ pub(crate) fn product_into(
     a: ArrayView2<f64>,
     b: ArrayView2<f64>,
     c: &mut Array2<f64>,
-    fresh: bool,
+    overwrite: bool,
 ) {
     let (m, n) = (a.ncols(), b.ncols());
     let d = a.nrows();
@@ -127,7 +135,7 @@ pub(crate) fn product_into(
     }
     if m == 0 {
         // A sum of nothing.
-        return if fresh {
+        return if overwrite {
             c.fill(0.0)
         };
     }
@@ -136,7 +144,7 @@ pub(crate) fn product_into(
     let lines = shared_rows(m * n);
     slice_mut(c).par_chunks_mut(lines * n).enumerate().for_each(|(part, c)| {
         let left = Left::new(&a[part * lines * a_stride..], c.len() / n, m, a_stride, 1);
-        f64::product(left, b, b_stride, n, c, n, How { fresh, ..How::default() });
+        f64::product(left, b, b_stride, n, c, n, GemmFlags { overwrite, ..GemmFlags::default() });
     });
 }
 

@@ -3,7 +3,7 @@
 
 /// Asks for the pages under memory that will be written next, by the thread that will write it. A wish:
 /// nothing depends on it, and what the memory holds stays as it is.
-pub(crate) fn ask_for<T>(memory: &mut [T]) {
+pub(crate) fn populate_pages<T>(memory: &mut [T]) {
     #[cfg(target_os = "linux")]
     {
         const PAGE: usize = 4096;
@@ -34,11 +34,11 @@ mod tests {
     fn memory_holds_what_it_held() {
         for (length, from) in [(0, 0), (5, 1), (100_000, 0), (100_000, 3_333), (4_096, 77)] {
             let mut memory: Vec<f32> = (0..length).map(|i| i as f32).collect();
-            ask_for(&mut memory[from..]);
+            populate_pages(&mut memory[from..]);
             assert!(memory.iter().enumerate().all(|(i, &v)| v == i as f32));
         }
-        let mut fresh = vec![0u64; 1 << 20];
-        ask_for(&mut fresh);
-        assert!(fresh.iter().all(|&v| v == 0));
+        let mut overwrite = vec![0u64; 1 << 20];
+        populate_pages(&mut overwrite);
+        assert!(overwrite.iter().all(|&v| v == 0));
     }
 }

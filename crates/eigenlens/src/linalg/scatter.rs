@@ -2,7 +2,7 @@
 
 use super::aligned::Aligned;
 use super::gemm::slice_mut;
-use super::simd::{Ahead, How, Left, Steps, Tile};
+use super::simd::{Ahead, GemmFlags, Left, NonzeroRows, Tile};
 use crate::scalar::Scalar;
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -89,9 +89,15 @@ impl Squares {
 
 impl Square {
     /// Adds its part of `PᵀP`, for `depth` packed rows, and fetches its part of the `next` ones: they
-    /// come from afar. Steps that are not among `steps` are zeros, and passed over.
-    pub fn add<T: Tile>(&mut self, packed: &[T], depth: usize, next: &[T], steps: Option<&Steps>) {
-        self.add_product(packed, packed, depth, next, steps);
+    /// come from afar. Steps that are not among `nonzero_rows` are zeros, and passed over.
+    pub fn add<T: Tile>(
+        &mut self,
+        packed: &[T],
+        depth: usize,
+        next: &[T],
+        nonzero_rows: Option<&NonzeroRows>,
+    ) {
+        self.add_product(packed, packed, depth, next, nonzero_rows);
     }
 
     /// The same of `QᵀP`, which is symmetric.
@@ -101,11 +107,13 @@ impl Square {
         right: &[T],
         depth: usize,
         next: &[T],
-        steps: Option<&Steps>,
+        nonzero_rows: Option<&NonzeroRows>,
     ) {
-        let group = |first: usize| first / Steps::GROUP;
+        let group = |first: usize| first / NonzeroRows::GROUP;
         let counts = |first: usize, width: usize| {
-            steps.is_none_or(|steps| steps.any(group(first)..group(first + width - 1) + 1))
+            nonzero_rows.is_none_or(|nonzero_rows| {
+                nonzero_rows.any(group(first)..group(first + width - 1) + 1)
+            })
         };
         if depth == 0
             || !counts(self.first_row, self.rows)
@@ -141,10 +149,17 @@ impl Square {
                 let left = &left[first_row / T::PANEL * length..][..length];
                 let left = Left::new(left, rows, depth, 1, T::PANEL);
                 let below_diagonal = (first_row == first_column).then_some(0);
-                let steps = steps.map(|steps| (steps, group(first_row)));
-                let how = How { fresh: false, padded: true, below_diagonal, ahead, steps };
+                let nonzero_rows =
+                    nonzero_rows.map(|nonzero_rows| (nonzero_rows, group(first_row)));
+                let flags = GemmFlags {
+                    overwrite: false,
+                    padded: true,
+                    below_diagonal,
+                    ahead,
+                    nonzero_rows,
+                };
                 let sums = &mut self.sums[row * self.columns + column..];
-                T::product(left, right, T::PANEL, columns, sums, self.columns, how);
+                T::product(left, right, T::PANEL, columns, sums, self.columns, flags);
             }
         }
     }
@@ -187,8 +202,8 @@ pub(crate) fn sums_stride(d: usize) -> usize {
     d.next_multiple_of(f64::PAD)
 }
 
-/// Adds `PᵀP` to the lower triangle of `c` (d × d, rows [`sums_stride`] apart), or writes it to a `fresh` one,
-/// for rows of `width` padded entries, of which only `steps` need be looked at.
+/// Adds `PᵀP` to the lower triangle of `c` (d × d, rows [`sums_stride`] apart), or writes it where `overwrite` is set,
+/// for rows of `width` padded entries, of which only `nonzero_rows` need be looked at.
 #[expect(clippy::too_many_arguments)]
 pub(crate) fn add_lower<T: Scalar>(
     rows: &[T],
@@ -196,22 +211,22 @@ pub(crate) fn add_lower<T: Scalar>(
     depth: usize,
     d: usize,
     c: &mut [f64],
-    fresh: bool,
+    overwrite: bool,
     ahead: Option<&Ahead>,
-    steps: Option<&Steps>,
+    nonzero_rows: Option<&NonzeroRows>,
 ) {
     let left = Left::new(rows, d, depth, 1, width);
-    let steps = steps.map(|steps| (steps, 0));
-    let how = How { fresh, padded: true, below_diagonal: Some(0), ahead, steps };
-    T::product(left, rows, width, d, c, sums_stride(d), how);
+    let nonzero_rows = nonzero_rows.map(|nonzero_rows| (nonzero_rows, 0));
+    let flags = GemmFlags { overwrite, padded: true, below_diagonal: Some(0), ahead, nonzero_rows };
+    T::product(left, rows, width, d, c, sums_stride(d), flags);
 }
 
 /// Subtracts it.
 pub(crate) fn subtract_lower(rows: &[f64], width: usize, depth: usize, d: usize, c: &mut [f64]) {
     let negative: Vec<f64> = rows[..depth * width].iter().map(|v| -v).collect();
     let left = Left::new(&negative, d, depth, 1, width);
-    let how = How { padded: true, below_diagonal: Some(0), ..How::default() };
-    f64::product(left, rows, width, d, c, sums_stride(d), how);
+    let flags = GemmFlags { padded: true, below_diagonal: Some(0), ..GemmFlags::default() };
+    f64::product(left, rows, width, d, c, sums_stride(d), flags);
 }
 
 /// How many steps [`add_lower`] takes, where registers are widest: tiles of eight rows by a panel.

@@ -5,22 +5,22 @@
 //! not depend on how the work was tiled. This file and its modules are the reviewed corner of `unsafe`.
 
 mod exp;
-mod fours;
-mod narrow;
+mod gemm_small_n;
+mod gram_apply;
+mod nonzero_rows;
 mod rows;
-mod steps;
 mod symmetric;
-mod thin;
-mod turn;
+mod transpose_8x8;
+mod u8x4;
 
 pub use exp::{cos, exp, exp_f32};
-pub use fours::{FOURS_SHIFT, Fours, has_fours, pack_fours};
-pub use narrow::{Columns, NARROW, add_transposed_narrow, multiply_narrow};
+pub use gemm_small_n::{Columns, SMALL_N, add_gemm_small_n_transposed, gemm_small_n};
+pub use gram_apply::{GRAM_APPLY_COLUMNS, GramApply, Next, Room};
+pub use nonzero_rows::NonzeroRows;
 pub use rows::{Lines, Row, add_deviations, center, scale, standardize};
-pub use steps::Steps;
 pub use symmetric::{GROUP, WIDTH, symmetric_tile};
-pub use thin::{Next, Room, THIN, Thin};
-pub use turn::{Lane, from_lanes, into_lanes, turn};
+pub use transpose_8x8::{Lane, from_lanes, into_lanes, transpose_8x8};
+pub use u8x4::{U8X4_SHIFT, U8x4, has_u8x4, pack_u8x4};
 
 use std::cell::Cell;
 
@@ -196,7 +196,7 @@ pub trait Tile: Sized {
     const PANEL: usize;
 
     /// Adds `A·B` to `C`, which is `a.rows() × columns`, row-major with row stride `c_stride`, in
-    /// f64. `B` is `a.depth() × columns`, row-major with row stride `b_stride`. Where `fresh` is
+    /// f64. `B` is `a.depth() × columns`, row-major with row stride `b_stride`. Where `overwrite` is
     /// set `C` is overwritten. `lower` keeps to tiles that touch row ≥ column + `lower`.
     fn product(
         a: Left<Self>,
@@ -205,24 +205,24 @@ pub trait Tile: Sized {
         columns: usize,
         c: &mut [f64],
         c_stride: usize,
-        how: How<'_>,
+        flags: GemmFlags<'_>,
     );
 }
 
-/// How a product is stored.
+/// How a product is computed and stored.
 #[derive(Clone, Copy, Default)]
-pub struct How<'a> {
+pub struct GemmFlags<'a> {
     /// Overwrite instead of add.
-    pub fresh: bool,
+    pub overwrite: bool,
     /// B's rows may be read up to the next multiple of half a [`Tile::PAD`] (and hold zeros there).
     pub padded: bool,
     /// Skip vectors that lie wholly above the diagonal `column = row + offset`.
     pub below_diagonal: Option<isize>,
     /// What to fetch on the way.
     pub ahead: Option<&'a Ahead>,
-    /// The steps that are not zeros in rows of A, and which eight of them are the first; for packed panels.
-    /// To pass over the others touches no bit of what is added.
-    pub steps: Option<(&'a Steps, usize)>,
+    /// Rows of packed panels that are not all zeros, and the first group of eight columns of A. Skipping the
+    /// others changes no bit of the sums.
+    pub nonzero_rows: Option<(&'a NonzeroRows, usize)>,
 }
 
 macro_rules! tile {
@@ -238,26 +238,26 @@ macro_rules! tile {
                 columns: usize,
                 c: &mut [f64],
                 c_stride: usize,
-                how: How<'_>,
+                flags: GemmFlags<'_>,
             ) {
                 if a.rows == 0 || columns == 0 {
                     return;
                 }
                 assert!(c_stride >= columns && (a.rows - 1) * c_stride + columns <= c.len());
                 let read =
-                    if how.padded { columns.next_multiple_of(Self::PAD / 2) } else { columns };
+                    if flags.padded { columns.next_multiple_of(Self::PAD / 2) } else { columns };
                 assert!(a.depth == 0 || (a.depth - 1) * b_stride + read <= b.len());
                 #[cfg(target_arch = "x86_64")]
                 {$(
                     if x86::$has() {
                         // SAFETY: the features were detected; the operands' extents are asserted
                         // above and in `Left::new`, and `drive` stays within them.
-                        return unsafe { x86::$product(a, b, b_stride, columns, c, c_stride, how) };
+                        return unsafe { x86::$product(a, b, b_stride, columns, c, c_stride, flags) };
                     }
                 )*}
                 // SAFETY: the operands' extents are asserted above and in `Left::new`.
                 unsafe {
-                    drive::<$t, Portable<$t>, 4, 2, 4>(a, b, b_stride, columns, c, c_stride, how)
+                    drive::<$t, Portable<$t>, 4, 2, 4>(a, b, b_stride, columns, c, c_stride, flags)
                 }
             }
         }
@@ -266,7 +266,7 @@ macro_rules! tile {
 
 tile!(f64, 8, 24, has_avx512 => product_f64_avx512, has_avx2 => product_f64_avx2);
 tile!(f32, 16, 48, has_avx512 => product_f32_avx512, has_avx2 => product_f32_avx2);
-tile!(Fours, 16, 48, has_vnni => product_fours_vnni);
+tile!(U8x4, 16, 48, has_vnni => product_fours_vnni);
 
 /// A vector of `LANES` elements.
 trait Vector<T>: Copy {
@@ -279,8 +279,8 @@ trait Vector<T>: Copy {
     unsafe fn load(p: *const T) -> Self;
     unsafe fn splat(p: *const T) -> Self;
     unsafe fn mul_add(self, b: Self, c: Self) -> Self;
-    /// Adds the lanes to numbers in f64, or to 0 where they are `fresh`.
-    unsafe fn add_f64(self, p: *mut f64, fresh: bool);
+    /// Adds the lanes to numbers in f64, or to 0 where they are `overwrite`.
+    unsafe fn add_f64(self, p: *mut f64, overwrite: bool);
     /// One register tile, as a function of its own: inlined among others its sums would not stay in
     /// registers.
     /// `NV` vectors and `NH` (0 or 1) halves wide, together at most `NR` columns.
@@ -307,12 +307,12 @@ unsafe fn drive<
     columns: usize,
     c: &mut [f64],
     c_stride: usize,
-    how: How<'_>,
+    flags: GemmFlags<'_>,
 ) {
     let lanes = V::LANES;
     let half = if V::HALVED { lanes / 2 } else { 0 };
     let depth = a.depth;
-    let whole = if how.padded { columns } else { columns / lanes * lanes };
+    let whole = if flags.padded { columns } else { columns / lanes * lanes };
     let mut edge: Vec<T> = Vec::new();
     if whole < columns {
         edge.resize(depth * lanes, T::default());
@@ -339,20 +339,20 @@ unsafe fn drive<
                 _ => 1,
             };
             // Columns up to the diagonal of the tile's last row, in whole vectors or halves.
-            let needed = how.below_diagonal.map_or(valid, |offset| {
+            let needed = flags.below_diagonal.map_or(valid, |offset| {
                 let up_to = (row + rows).saturating_add_signed(offset).saturating_sub(column);
                 up_to.next_multiple_of(V::Half::LANES).min(valid)
             });
             // Lists are made for the largest tile.
-            let listed = match how.steps {
-                Some((steps, first)) if MR == Steps::GROUP && !how.fresh => {
+            let listed = match flags.nonzero_rows {
+                Some((steps, first)) if MR == NonzeroRows::GROUP && !flags.overwrite => {
                     let strides = [a.depth_stride, stride];
                     Some(steps.of(first + row / MR, depth, strides)).filter(|l| l.len() < depth)
                 }
                 _ => None,
             };
             let depth = listed.map_or(depth, <[u16]>::len);
-            if needed > 0 && (depth > 0 || how.fresh) {
+            if needed > 0 && (depth > 0 || flags.overwrite) {
                 // SAFETY: rows `row..row+rows` and the tile's columns lie inside the operands.
                 unsafe {
                     let start = a.data.as_ptr().add(row * a.row_stride);
@@ -367,9 +367,9 @@ unsafe fn drive<
                         c: out,
                         c_stride,
                         valid: needed,
-                        fresh: how.fresh,
+                        overwrite: flags.overwrite,
                         listed: listed.map(<[u16]>::as_ptr),
-                        ahead: Fetch::share(how.ahead, depth, start.cast()),
+                        ahead: Fetch::share(flags.ahead, depth, start.cast()),
                     };
                     macro_rules! tile {
                         ($rows:expr) => {
@@ -409,32 +409,32 @@ struct Job<T> {
     c_stride: usize,
     /// Columns that count.
     valid: usize,
-    fresh: bool,
+    overwrite: bool,
     /// Where each step is, in elements of both operands, if not one after the other.
     listed: Option<*const u16>,
     ahead: Fetch,
 }
 
-/// How the left operand of a register tile lies in memory. What is known when compiling is an
+/// How the left operand of a register tile is laid out in memory. What is known when compiling is an
 /// addition less for every row in the innermost loop, which the decoder would be busy with.
-struct Lie;
+struct LhsLayout;
 
-impl Lie {
+impl LhsLayout {
     /// Rows of the tile are neighbours.
     const ROWS: u8 = 0;
     /// Steps of the sums are neighbours.
     const STEPS: u8 = 1;
-    const ANYHOW: u8 = 2;
+    const STRIDED: u8 = 2;
     /// Rows are neighbours, and steps where a list says.
     const LISTED: u8 = 3;
 
     #[inline(always)]
     fn of<T>(job: &Job<T>) -> u8 {
         match (job.row_stride, job.depth_stride) {
-            (1, _) if job.listed.is_some() => Lie::LISTED,
-            (1, _) => Lie::ROWS,
-            (_, 1) => Lie::STEPS,
-            _ => Lie::ANYHOW,
+            (1, _) if job.listed.is_some() => LhsLayout::LISTED,
+            (1, _) => LhsLayout::ROWS,
+            (_, 1) => LhsLayout::STEPS,
+            _ => LhsLayout::STRIDED,
         }
     }
 }
@@ -456,14 +456,14 @@ unsafe fn tile<
     unsafe {
         // Unrolled as far as registers reach for the addresses of rows.
         let sums: Sums<V, V::Half, MR, NV, NH> = match LIE {
-            Lie::ROWS => sums::<T, V, MR, NV, NH, 4>(job, 1, job.depth_stride),
-            Lie::LISTED => listed_sums::<T, V, MR, NV, NH>(job),
-            Lie::STEPS if NV + NH < 3 => sums::<T, V, MR, NV, NH, 2>(job, job.row_stride, 1),
-            Lie::STEPS => sums::<T, V, MR, NV, NH, 1>(job, job.row_stride, 1),
+            LhsLayout::ROWS => sums::<T, V, MR, NV, NH, 4>(job, 1, job.depth_stride),
+            LhsLayout::LISTED => listed_sums::<T, V, MR, NV, NH>(job),
+            LhsLayout::STEPS if NV + NH < 3 => sums::<T, V, MR, NV, NH, 2>(job, job.row_stride, 1),
+            LhsLayout::STEPS => sums::<T, V, MR, NV, NH, 1>(job, job.row_stride, 1),
             _ => sums::<T, V, MR, NV, NH, 1>(job, job.row_stride, job.depth_stride),
         };
         if job.valid == NV * V::LANES + NH * V::Half::LANES {
-            if job.fresh {
+            if job.overwrite {
                 add_sums(&sums, c, c_stride, true);
             } else {
                 add_sums(&sums, c, c_stride, false);
@@ -475,7 +475,7 @@ unsafe fn tile<
         for (r, line) in lines.iter().enumerate() {
             let out = std::slice::from_raw_parts_mut(c.add(r * c_stride), job.valid);
             for (o, &v) in out.iter_mut().zip(line) {
-                *o = if job.fresh { v } else { *o + v };
+                *o = if job.overwrite { v } else { *o + v };
             }
         }
     }
@@ -493,17 +493,17 @@ unsafe fn add_sums<T, V: Vector<T>, const MR: usize, const NV: usize, const NH: 
     sums: &Sums<V, V::Half, MR, NV, NH>,
     c: *mut f64,
     c_stride: usize,
-    fresh: bool,
+    overwrite: bool,
 ) {
     // Loops over constant ranges with small bodies: they unroll, and the sums stay in registers.
     for r in 0..MR {
         for q in 0..NV {
             // SAFETY: vouched for by the caller.
-            unsafe { sums.whole[r][q].add_f64(c.add(r * c_stride + q * V::LANES), fresh) };
+            unsafe { sums.whole[r][q].add_f64(c.add(r * c_stride + q * V::LANES), overwrite) };
         }
         for q in 0..NH {
             // SAFETY: vouched for by the caller.
-            unsafe { sums.half[r][q].add_f64(c.add(r * c_stride + NV * V::LANES), fresh) };
+            unsafe { sums.half[r][q].add_f64(c.add(r * c_stride + NV * V::LANES), overwrite) };
         }
     }
 }
@@ -630,18 +630,18 @@ macro_rules! portable {
                 Portable([self.0[0] * b.0[0] + c.0[0], self.0[1] * b.0[1] + c.0[1]])
             }
             #[inline(always)]
-            unsafe fn add_f64(self, p: *mut f64, fresh: bool) {
+            unsafe fn add_f64(self, p: *mut f64, overwrite: bool) {
                 for (lane, &v) in self.0.iter().enumerate() {
                     // SAFETY: the caller vouches for two elements.
                     let out = unsafe { &mut *p.add(lane) };
-                    *out = f64::from(v) + if fresh { 0.0 } else { *out };
+                    *out = f64::from(v) + if overwrite { 0.0 } else { *out };
                 }
             }
             unsafe fn tile<const MR: usize, const NV: usize, const NH: usize, const NR: usize>(
                 job: &Job<$t>,
             ) {
                 // SAFETY: vouched for by the caller.
-                unsafe { tile::<$t, Self, MR, NV, NH, NR, { Lie::ANYHOW }>(job) }
+                unsafe { tile::<$t, Self, MR, NV, NH, NR, { LhsLayout::STRIDED }>(job) }
             }
         }
     };
@@ -651,8 +651,8 @@ portable!(f32);
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::fours::{Fours, wide as fours};
-    use super::{How, Job, Left, Lie, Vector, drive, tile};
+    use super::u8x4::{U8x4, wide as u8x4};
+    use super::{GemmFlags, Job, Left, LhsLayout, Vector, drive, tile};
     use std::arch::x86_64::*;
 
     #[inline]
@@ -729,9 +729,9 @@ mod x86 {
                     unsafe { $fma(self, b, c) }
                 }
                 #[inline(always)]
-                unsafe fn add_f64(self, p: *mut f64, fresh: bool) {
+                unsafe fn add_f64(self, p: *mut f64, overwrite: bool) {
                     // SAFETY: as above; the caller vouches for the room.
-                    unsafe { $add(self, p, fresh) }
+                    unsafe { $add(self, p, overwrite) }
                 }
                 #[inline(always)]
                 unsafe fn tile<
@@ -758,11 +758,13 @@ mod x86 {
                     }
                     // SAFETY: vouched for by the caller.
                     unsafe {
-                        match Lie::of(job) {
-                            Lie::ROWS => alone::<MR, NV, NH, NR, { Lie::ROWS }>(job),
-                            Lie::LISTED => alone::<MR, NV, NH, NR, { Lie::LISTED }>(job),
-                            Lie::STEPS => alone::<MR, NV, NH, NR, { Lie::STEPS }>(job),
-                            _ => alone::<MR, NV, NH, NR, { Lie::ANYHOW }>(job),
+                        match LhsLayout::of(job) {
+                            LhsLayout::ROWS => alone::<MR, NV, NH, NR, { LhsLayout::ROWS }>(job),
+                            LhsLayout::LISTED => {
+                                alone::<MR, NV, NH, NR, { LhsLayout::LISTED }>(job)
+                            }
+                            LhsLayout::STEPS => alone::<MR, NV, NH, NR, { LhsLayout::STEPS }>(job),
+                            _ => alone::<MR, NV, NH, NR, { LhsLayout::STRIDED }>(job),
                         }
                     }
                 }
@@ -823,71 +825,71 @@ mod x86 {
     );
     vector!(
         __m512i,
-        Fours,
+        U8x4,
         "avx512f,avx512vl,avx512dq,avx512bw,avx512vnni",
         16,
         __m256i,
         _mm512_castsi512_si256,
         _mm512_setzero_si512,
-        fours::load_512,
-        fours::splat_512,
-        fours::dot_512,
-        fours::add_512
+        u8x4::load_512,
+        u8x4::splat_512,
+        u8x4::dot_512,
+        u8x4::add_512
     );
     vector!(
         __m256i,
-        Fours,
+        U8x4,
         "avx512f,avx512vl,avx512dq,avx512bw,avx512vnni",
         8,
         __m256i,
         itself,
         _mm256_setzero_si256,
-        fours::load_256,
-        fours::splat_256,
-        fours::dot_256,
-        fours::add_256
+        u8x4::load_256,
+        u8x4::splat_256,
+        u8x4::dot_256,
+        u8x4::add_256
     );
 
     /// SAFETY: the CPU has AVX-512; `p` has room for eight.
     #[inline(always)]
-    unsafe fn add_512d(v: __m512d, p: *mut f64, fresh: bool) {
+    unsafe fn add_512d(v: __m512d, p: *mut f64, overwrite: bool) {
         // SAFETY: vouched for by the caller.
         unsafe {
-            let old = if fresh { _mm512_setzero_pd() } else { _mm512_loadu_pd(p) };
+            let old = if overwrite { _mm512_setzero_pd() } else { _mm512_loadu_pd(p) };
             _mm512_storeu_pd(p, _mm512_add_pd(old, v));
         }
     }
 
     /// SAFETY: the CPU has AVX-512; `p` has room for sixteen.
     #[inline(always)]
-    unsafe fn add_512(v: __m512, p: *mut f64, fresh: bool) {
+    unsafe fn add_512(v: __m512, p: *mut f64, overwrite: bool) {
         // SAFETY: vouched for by the caller.
         unsafe {
             let bits = _mm512_castps_pd(v);
             let low = _mm256_castpd_ps(_mm512_castpd512_pd256(bits));
             let high = _mm256_castpd_ps(_mm512_extractf64x4_pd::<1>(bits));
-            add_512d(_mm512_cvtps_pd(low), p, fresh);
-            add_512d(_mm512_cvtps_pd(high), p.add(8), fresh);
+            add_512d(_mm512_cvtps_pd(low), p, overwrite);
+            add_512d(_mm512_cvtps_pd(high), p.add(8), overwrite);
         }
     }
 
     /// SAFETY: the CPU has AVX; `p` has room for four.
     #[inline(always)]
-    unsafe fn add_256d(v: __m256d, p: *mut f64, fresh: bool) {
+    unsafe fn add_256d(v: __m256d, p: *mut f64, overwrite: bool) {
         // SAFETY: vouched for by the caller.
         unsafe {
-            let old = if fresh { _mm256_setzero_pd() } else { _mm256_loadu_pd(p) };
+            let old = if overwrite { _mm256_setzero_pd() } else { _mm256_loadu_pd(p) };
             _mm256_storeu_pd(p, _mm256_add_pd(old, v));
         }
     }
 
     /// SAFETY: the CPU has AVX; `p` has room for eight.
     #[inline(always)]
-    unsafe fn add_256(v: __m256, p: *mut f64, fresh: bool) {
+    unsafe fn add_256(v: __m256, p: *mut f64, overwrite: bool) {
         // SAFETY: vouched for by the caller.
         unsafe {
-            add_256d(_mm256_cvtps_pd(_mm256_castps256_ps128(v)), p, fresh);
-            add_256d(_mm256_cvtps_pd(_mm256_extractf128_ps::<1>(v)), p.add(4), fresh);
+            add_256d(_mm256_cvtps_pd(_mm256_castps256_ps128(v)), p, overwrite);
+            add_256d(_mm256_cvtps_pd(_mm256_extractf128_ps::<1>(v)), p.add(4), overwrite);
         }
     }
 
@@ -902,12 +904,12 @@ mod x86 {
                 columns: usize,
                 c: &mut [f64],
                 c_stride: usize,
-                how: How<'_>,
+                flags: GemmFlags<'_>,
             ) {
                 // SAFETY: vouched for by the caller.
                 unsafe {
                     drive::<$t, $v, $rows, $vectors, { $vectors * <$v as Vector<$t>>::LANES }>(
-                        a, b, b_stride, columns, c, c_stride, how,
+                        a, b, b_stride, columns, c, c_stride, flags,
                     )
                 }
             }
@@ -919,7 +921,7 @@ mod x86 {
     product!(
         product_fours_vnni,
         "avx512f,avx512vl,avx512dq,avx512bw,avx512vnni",
-        Fours,
+        U8x4,
         __m512i,
         8,
         3

@@ -1,6 +1,6 @@
 //! Pairs measured against the data, in the pass that makes the scores.
 
-use crate::data::{Pass, Scores, Standardized, Tails};
+use crate::data::{Pass, ScoreMoments, Scores, Standardized};
 use crate::error::Result;
 use crate::linalg::transpose::transpose_into;
 use crate::linalg::{gemm, random};
@@ -32,7 +32,7 @@ impl Certifier<'_> {
         data: &Standardized<T>,
         routed: &Routed<T>,
         scores: Option<&mut Scores<'_, T>>,
-        tails: &mut Tails,
+        score_moments: &mut ScoreMoments,
     ) -> Result<Certificate> {
         let d = self.map.components.ncols();
         let k = self.values.len();
@@ -78,7 +78,8 @@ impl Certifier<'_> {
         block.slice_mut(s![.., padded + everywhere..]).assign(&found);
         let from = if belief.is_some() { padded } else { 0 };
         let mut product = Array2::zeros((0, 0));
-        let wanted = Pass { scores, gram: Some((from, &mut product)), tails: Some(tails) };
+        let wanted =
+            Pass { scores, gram: Some((from, &mut product)), score_moments: Some(score_moments) };
         let pass = || data.pass(block.view(), wanted);
         let (passed, missed) = match early {
             Some(missed) => (pass(), missed),
@@ -131,7 +132,7 @@ impl Certifier<'_> {
             // of them: before the pairs are given up they are measured themselves.
             let mut product = Array2::zeros((0, 0));
             let gram = Some((0, &mut product));
-            data.pass(columns, Pass { scores: None, gram, tails: None })?;
+            data.pass(columns, Pass { scores: None, gram, score_moments: None })?;
             product.par_mapv_inplace(|v| v / self.divisor);
             residuals = certificate::residuals(product.view(), columns, &values);
             along = certificate::along(product.view(), columns, &values);
@@ -259,7 +260,7 @@ mod tests {
             Certifier { map: &map, values, pairs, useful: k, total, divisor, tolerance, seed };
         let standardized = Standardized { prepared: &prepared, by: &by };
         let certificate =
-            certifier.certify(&standardized, &routed, None, &mut Tails::new(k)).unwrap();
+            certifier.certify(&standardized, &routed, None, &mut ScoreMoments::new(k)).unwrap();
         certificate.relative_residual()
     }
 
@@ -323,7 +324,7 @@ mod tests {
         let certifier =
             Certifier { map: &map, values, pairs, useful: k, total, divisor, tolerance, seed };
         let certificate =
-            certifier.certify(&standardized(), &routed, None, &mut Tails::new(k)).unwrap();
+            certifier.certify(&standardized(), &routed, None, &mut ScoreMoments::new(k)).unwrap();
         (certificate, values[0], true_residuals)
     }
 

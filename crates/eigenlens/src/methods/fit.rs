@@ -4,8 +4,8 @@
 use super::certify::Certifier;
 use super::em::EmWish;
 use crate::data::{
-    Columns, Dataset, Missing, Moments, Prepared, Scores, Standardization, Standardized, Tails,
-    compiled_here,
+    Columns, Dataset, Missing, Moments, Prepared, ScoreMoments, Scores, Standardization,
+    Standardized, compiled_here,
 };
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
@@ -262,13 +262,13 @@ impl Fit {
             let factors = factors(&values, self.whiten, by.exponent);
             Scores::gather(factors, prepared.n_rows().unwrap_or(0))
         });
-        let mut tails = Tails::new(k);
+        let mut score_moments = ScoreMoments::new(k);
         let certificate =
-            certifier.certify(&standardized(), &routed, scores.as_mut(), &mut tails)?;
+            certifier.certify(&standardized(), &routed, scores.as_mut(), &mut score_moments)?;
         drop(routed);
         // Step 6: what the user should know.
         let mut warnings = warn::<T>(data, &columns, &by, &variances, &values, useful, k, self);
-        warnings.extend(tail_warnings(&tails, columns.weight, useful));
+        warnings.extend(score_warnings(&score_moments, columns.weight, useful));
         warnings.extend(notes);
         let scores = scores.map_or_else(|| Ok(Array2::default((0, k))), Scores::into_array)?;
         let model = PcaModel::new(PcaParts {
@@ -659,7 +659,7 @@ pub(super) fn warn<T: Scalar>(
     warnings
 }
 
-fn tail_warnings(tails: &Tails, n: f64, useful: usize) -> Vec<Warning> {
+fn score_warnings(score_moments: &ScoreMoments, n: f64, useful: usize) -> Vec<Warning> {
     const ONE_ROW: f64 = 0.9;
     const HEAVY: f64 = 10.0;
     let mut warnings = Vec::new();
@@ -669,12 +669,13 @@ fn tail_warnings(tails: &Tails, n: f64, useful: usize) -> Vec<Warning> {
         return warnings;
     }
     for component in 0..useful {
-        let squares = tails.squares[component];
+        let squares = score_moments.squares[component];
         if squares <= 0.0 {
             continue;
         }
-        let (largest, row) = (tails.largest[component], tails.row[component] as usize);
-        let kurtosis = n * tails.fourth_powers[component] / (squares * squares) - 3.0;
+        let (largest, row) =
+            (score_moments.largest[component], score_moments.row[component] as usize);
+        let kurtosis = n * score_moments.fourth_powers[component] / (squares * squares) - 3.0;
         if largest / squares > ONE_ROW {
             warnings.push(Warning::DominantRow { component, row, share: largest / squares });
         } else if kurtosis > HEAVY {

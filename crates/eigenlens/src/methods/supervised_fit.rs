@@ -4,8 +4,8 @@
 use super::fit;
 use super::supervised_pca::SupervisedPca;
 use crate::data::{
-    Columns, Cross, Dataset, LabelPass, Moments, Pass, Prepared, Scores, Standardization,
-    Standardized, Tails, Target, reading_memory, unit_rows,
+    Columns, Cross, Dataset, LabelPass, Moments, Pass, Prepared, ScoreMoments, Scores,
+    Standardization, Standardized, Target, reading_memory, unit_rows,
 };
 use crate::dependence::Labels;
 use crate::error::{Error, Result, Warning};
@@ -334,9 +334,10 @@ impl<T: Scalar> Supervised<'_, '_, T> {
             right: formed.view(),
             cross: Array2::zeros((0, 0)),
         };
-        let mut tails = Tails::new(k);
+        let mut score_moments = ScoreMoments::new(k);
         let mut product = Array2::zeros((0, 0));
-        let wanted = Pass { scores, gram: Some((0, &mut product)), tails: Some(&mut tails) };
+        let wanted =
+            Pass { scores, gram: Some((0, &mut product)), score_moments: Some(&mut score_moments) };
         data.pass_with_labels(block.view(), wanted, Some(&mut labels))?;
 
         let mut values: Vec<f64> = values.to_vec();
@@ -377,7 +378,7 @@ impl<T: Scalar> Supervised<'_, '_, T> {
             none_missed,
         });
         let cross = labels.cross.slice(s![.., ..k]).to_owned();
-        Ok(Findings { certificate, cross, squares: tails.squares })
+        Ok(Findings { certificate, cross, squares: score_moments.squares })
     }
 }
 

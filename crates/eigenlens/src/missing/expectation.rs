@@ -8,7 +8,7 @@ use super::posterior::{Groups, Posterior};
 use super::widths::{packed_width, width};
 use crate::error::Result;
 use crate::linalg::aligned::Aligned;
-use crate::linalg::simd::{How, Left, Tile};
+use crate::linalg::simd::{GemmFlags, Left, Tile};
 use crate::linalg::small::packed_len;
 use crate::scalar::Scalar;
 
@@ -105,7 +105,7 @@ pub(crate) fn expect<T: Scalar>(rows: &Rows<T>, parts: &[Part]) -> Result<Expect
         units(d, k, parts.len()),
         steps,
         zero,
-        |found, view| add_rows(&tables, view, found, &mut rows.buffers.lend()),
+        |found, view| add_rows(&tables, view, found, &mut rows.buffers.acquire()),
         |found| {
             for (sums, more) in total.sums.iter_mut().zip(&found.sums) {
                 sums.add(more);
@@ -199,11 +199,12 @@ impl Tables<'_> {
         match view.body {
             Body::Table { x, mask, stride: across } => {
                 let ahead = Some(&view.ahead);
-                let how = How { fresh: true, padded: true, ahead, ..How::default() };
+                let flags =
+                    GemmFlags { overwrite: true, padded: true, ahead, ..GemmFlags::default() };
                 let left = Left::new(x, view.rows, view.d, across, 1);
-                f64::product(left, right, stride, width, rows, width, how);
+                f64::product(left, right, stride, width, rows, width, flags);
                 let left = Left::new(mask, view.groups.observed.len(), view.d, across, 1);
-                f64::product(left, outer, stride, packed, groups, packed, how);
+                f64::product(left, outer, stride, packed, groups, packed, flags);
             }
             Body::Marked(marked) => gather_marked(marked, self.part.k(), right, rows, groups),
             Body::Entries(entries) if entries.by_feature().is_some() => {
@@ -222,11 +223,12 @@ impl Tables<'_> {
         let (rows, groups, sums) = (&part.rows, &part.groups, &mut sums.features);
         match view.body {
             Body::Table { x, mask, stride: across } => {
-                let how = How { padded: true, ahead: Some(&view.ahead), ..How::default() };
+                let flags =
+                    GemmFlags { padded: true, ahead: Some(&view.ahead), ..GemmFlags::default() };
                 let left = Left::new(mask, view.d, view.groups.observed.len(), 1, across);
-                f64::product(left, groups, packed, packed, &mut sums[width..], stride, how);
+                f64::product(left, groups, packed, packed, &mut sums[width..], stride, flags);
                 let left = Left::new(x, view.d, view.rows, 1, across);
-                f64::product(left, rows, width, width, sums, stride, how);
+                f64::product(left, rows, width, width, sums, stride, flags);
             }
             Body::Marked(marked) => scatter_marked(marked, self.part.k(), rows, groups, sums),
             Body::Entries(entries) => match entries.by_feature() {

@@ -9,8 +9,8 @@ use super::widths::{LANES, most_at_once};
 use crate::data::{Block, Prepared, Standardization, slab_rows, unit_rows};
 use crate::error::Result;
 use crate::linalg::aligned::Aligned;
+use crate::linalg::buffer_pool::BufferPool;
 use crate::linalg::simd::{Ahead, fetch_lines, has_wide_registers, vectorized};
-use crate::linalg::spares::Spares;
 use crate::scalar::Scalar;
 use rayon::prelude::*;
 use std::cell::Cell;
@@ -31,9 +31,9 @@ pub(super) struct Rows<'a, 'p, T: Scalar> {
     pieces: Vec<OnceLock<Piece>>,
     /// Bytes that may still be kept.
     room: AtomicU64,
-    work: Spares<Work<T>>,
+    work: BufferPool<Work<T>>,
     /// Room for whoever sums.
-    pub buffers: Spares<Buffers>,
+    pub buffers: BufferPool<Buffers>,
 }
 
 /// Some rows, standardised.
@@ -255,8 +255,8 @@ impl<'a, 'p, T: Scalar> Rows<'a, 'p, T> {
             live: by.weight.iter().map(|w| f64::from(u8::from(*w > 0.0))).collect(),
             pieces: (0..pieces).map(|_| OnceLock::new()).collect(),
             room: AtomicU64::new(room),
-            work: Spares::default(),
-            buffers: Spares::default(),
+            work: BufferPool::default(),
+            buffers: BufferPool::default(),
         }
     }
 
@@ -277,7 +277,7 @@ impl<'a, 'p, T: Scalar> Rows<'a, 'p, T> {
             let starts: Vec<usize> = (0..slab.rows).step_by(unit).collect();
             let one = |&start: &usize| {
                 let mut sums = begin();
-                let mut work = self.work.lend();
+                let mut work = self.work.acquire();
                 let Work { scratch, survey, piece, x, mask, norms, counts } = &mut *work;
                 let end = (start + unit).min(slab.rows);
                 let places = (slab.first + start) / unit * unit.div_ceil(ROWS)..;

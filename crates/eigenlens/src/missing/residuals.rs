@@ -8,7 +8,7 @@ use super::lanes::{LANES, Room, invert};
 use crate::data::{Prepared, Standardization};
 use crate::error::Result;
 use crate::linalg::aligned::Aligned;
-use crate::linalg::simd::{How, Left, Tile, vectorized};
+use crate::linalg::simd::{GemmFlags, Left, Tile, vectorized};
 use crate::linalg::small::{multiply, packed_len};
 use crate::scalar::Scalar;
 use ndarray::{Array1, Array2, ArrayView2};
@@ -150,9 +150,9 @@ impl<'a> Tables<'a> {
         self.complete(chunk, buffers)?;
         let Buffers { x, along, .. } = buffers;
         along.resize(chunk.rows * self.width);
-        let how = How { fresh: true, padded: true, ..How::default() };
+        let flags = GemmFlags { overwrite: true, padded: true, ..GemmFlags::default() };
         let left = Left::new(x, chunk.rows, chunk.d, chunk.stride, 1);
-        f64::product(left, &self.v, self.width, self.width, along, self.width, how);
+        f64::product(left, &self.v, self.width, self.width, along, self.width, flags);
         for group in chunk.groups() {
             let mut count = 0.0;
             for &i in group.rows {
@@ -163,9 +163,9 @@ impl<'a> Tables<'a> {
             group.features.iter().for_each(|&f| sums.present[f as usize] += count);
             sums.weight += count;
         }
-        let how = How { padded: true, ..How::default() };
+        let flags = GemmFlags { padded: true, ..GemmFlags::default() };
         let left = Left::new(x, chunk.d, chunk.rows, 1, chunk.stride);
-        f64::product(left, along, self.width, self.width, &mut sums.product, self.width, how);
+        f64::product(left, along, self.width, self.width, &mut sums.product, self.width, flags);
         self.spread(chunk, sums, buffers);
         Ok(())
     }
@@ -211,9 +211,9 @@ impl<'a> Tables<'a> {
                     z.copy_from_slice(&room);
                 }
             }
-            let how = How { fresh: true, padded: true, ..How::default() };
+            let flags = GemmFlags { overwrite: true, padded: true, ..GemmFlags::default() };
             let left = Left::new(z, chunk.rows, k, narrow, 1);
-            f64::product(left, &self.wt, chunk.stride, chunk.stride, x, chunk.stride, how);
+            f64::product(left, &self.wt, chunk.stride, chunk.stride, x, chunk.stride, flags);
         } else {
             x.fill(0.0);
         }

@@ -66,8 +66,10 @@ impl LinearMap {
         let prepared = self.prepare(data)?;
         let projector = self.projector();
         pool::run(self.threads, || {
-            Standardized { prepared: &prepared, by: &self.by }
-                .pass(projector.view(), Pass { scores: Some(scores), gram: None, tails: None })
+            Standardized { prepared: &prepared, by: &self.by }.pass(
+                projector.view(),
+                Pass { scores: Some(scores), gram: None, score_moments: None },
+            )
         })?
     }
 

@@ -1,6 +1,6 @@
 //! Which route, and why; what it will cost. Never looks at the number of threads.
 
-use crate::data::{has_thin_pass, reading_memory, unit_rows};
+use crate::data::{has_gram_apply, reading_memory, unit_rows};
 use crate::error::{Bytes, Error, Result};
 use crate::solve::{dense, krylov, tsqr};
 use crate::wishes::{NComponents, Options, Rule, Solver};
@@ -153,7 +153,7 @@ impl Task<'_> {
         };
         // Multiply-adds per second: products of panels, and of a thin block with the data.
         let panel = if self.f32 { 1e11 } else { 5.5e10 };
-        let narrow = route == Route::Iterative && !self.sparse && has_thin_pass(self.d);
+        let narrow = route == Route::Iterative && !self.sparse && has_gram_apply(self.d);
         let thin = if narrow { 2.3e10 } else { 1.6e10 };
         let thin_pass = n * d * 16.0 * if self.sparse { self.density * 4.0 } else { 1.0 } / thin;
         match route {

@@ -2,7 +2,7 @@
 //! where the compiler would end with one number at a time: a third of the time for rows of a hundred.
 
 #[cfg(target_arch = "x86_64")]
-use super::turn::wide::{turned, turned_narrow};
+use super::transpose_8x8::wide::{transposed, transposed_f32};
 use super::{fetch_lines, vectorized};
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
@@ -171,7 +171,7 @@ impl Row for f64 {
             for (r, row) in rows.iter_mut().enumerate() {
                 *row = Self::load::<WHOLE>(p.add(r * stride), mask);
             }
-            turned(rows)
+            transposed(rows)
         }
     }
 
@@ -244,7 +244,7 @@ impl Row for f32 {
                 *row = if WHOLE { _mm256_loadu_ps(p) } else { _mm256_maskz_loadu_ps(mask, p) };
             }
             let mut lanes = [_mm512_setzero_pd(); 8];
-            for (lane, narrow) in lanes.iter_mut().zip(turned_narrow(rows)) {
+            for (lane, narrow) in lanes.iter_mut().zip(transposed_f32(rows)) {
                 *lane = _mm512_cvtps_pd(narrow);
             }
             lanes

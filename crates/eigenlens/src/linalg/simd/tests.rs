@@ -2,7 +2,7 @@
 
 use super::*;
 
-type Product<T> = unsafe fn(Left<T>, &[T], usize, usize, &mut [f64], usize, How<'_>);
+type Product<T> = unsafe fn(Left<T>, &[T], usize, usize, &mut [f64], usize, GemmFlags<'_>);
 
 /// Whole numbers: their products and sums are exact, so every kernel must give the same.
 fn whole(seed: usize, at: usize) -> f64 {
@@ -51,13 +51,18 @@ macro_rules! check_products {
                         }
                     }
                     for (rs, ds) in [(depth, 1), (1, rows), (2 * depth, 2)] {
-                        for (fresh, below) in [(true, None), (false, None), (false, Some(0))] {
+                        for (overwrite, below) in [(true, None), (false, None), (false, Some(0))] {
                             let mut c = vec![3.0; rows * columns];
                             let left = Left::new(&a, rows, depth, rs, ds);
                             let below_diagonal = below;
-                            let how = How { fresh, padded, below_diagonal, ..How::default() };
+                            let flags = GemmFlags {
+                                overwrite,
+                                padded,
+                                below_diagonal,
+                                ..GemmFlags::default()
+                            };
                             // SAFETY: the kernel was detected, the operands are as large as said.
-                            unsafe { kernel(left, &b, stride, columns, &mut c, columns, how) };
+                            unsafe { kernel(left, &b, stride, columns, &mut c, columns, flags) };
                             for i in 0..rows {
                                 for j in 0..columns {
                                     if below.is_some() && j > i {
@@ -66,7 +71,7 @@ macro_rules! check_products {
                                     let sum: f64 = (0..depth)
                                         .map(|p| f64::from(a[i * rs + p * ds] * b[p * stride + j]))
                                         .sum();
-                                    let expected = if fresh { sum } else { 3.0 + sum };
+                                    let expected = if overwrite { sum } else { 3.0 + sum };
                                     let got = c[i * columns + j];
                                     assert_eq!(got, expected, "{name} {rows} {depth} {columns}");
                                 }
@@ -101,19 +106,19 @@ macro_rules! check_steps {
             let entry =
                 |i: usize| if zero(i / stride, i % stride) { 0.0 } else { number(4, i) + 99.0 };
             let a: Vec<$t> = (0..depth * stride).map(entry).collect();
-            let mut steps = Steps::new(depth, stride);
-            steps.push_columns(&a, 0);
-            steps.push(true);
-            steps.push_columns(&a, 16);
-            assert!(steps.any(0..1) && steps.any(1..3) && !steps.any(2..3));
+            let mut nonzero_rows = NonzeroRows::new(depth, stride);
+            nonzero_rows.push_columns(&a, 0);
+            nonzero_rows.push(true);
+            nonzero_rows.push_columns(&a, 16);
+            assert!(nonzero_rows.any(0..1) && nonzero_rows.any(1..3) && !nonzero_rows.any(2..3));
             let left = Left::new(&a, rows, depth, 1, stride);
-            let product = |steps: Option<(&Steps, usize)>| {
+            let product = |nonzero_rows: Option<(&NonzeroRows, usize)>| {
                 let mut c = vec![0.5; rows * columns];
-                let how = How { padded: true, steps, ..How::default() };
-                <$t>::product(left, &b, stride, columns, &mut c, columns, how);
+                let flags = GemmFlags { padded: true, nonzero_rows, ..GemmFlags::default() };
+                <$t>::product(left, &b, stride, columns, &mut c, columns, flags);
                 c
             };
-            let found = product(Some((&steps, 0)));
+            let found = product(Some((&nonzero_rows, 0)));
             assert_eq!(found, product(None));
             for (i, row) in found.chunks(columns).enumerate() {
                 for (j, v) in row.iter().enumerate() {

@@ -4,7 +4,7 @@ use super::Standardization;
 use super::prepared::Block;
 use crate::linalg::aligned::Aligned;
 use crate::linalg::simd::{
-    self, Ahead, Columns, How, Left, NARROW, Tile, has_wide_registers, multiply_narrow,
+    self, Ahead, Columns, GemmFlags, Left, SMALL_N, Tile, gemm_small_n, has_wide_registers,
 };
 use crate::scalar::Scalar;
 use ndarray::{ArrayView2, s};
@@ -18,7 +18,7 @@ pub(super) const PANEL: usize = <f64 as Tile>::PANEL;
 ///
 /// However rows reach it, a score is the same chain of multiply-adds over `(x − mean) · (scale · v)`, less
 /// what the trailing digits of the means add.
-pub(super) struct Right {
+pub(super) struct PackedRhs {
     pub features: usize,
     /// Columns of V, in whole vectors.
     pub columns: usize,
@@ -35,13 +35,13 @@ pub(super) struct Right {
     ones: Vec<f64>,
 }
 
-impl Right {
+impl PackedRhs {
     /// Features whose products are summed at a time: as much of a panel fills half of a first-level
     /// cache.
     const DEPTH: usize = 128;
 
     /// Of V, padded with columns of zeros.
-    pub fn new(v: ArrayView2<f64>, by: &Standardization) -> Right {
+    pub fn new(v: ArrayView2<f64>, by: &Standardization) -> PackedRhs {
         const ROWS: usize = 1024;
         let (features, b) = v.dim();
         let columns = b.next_multiple_of(f64::PAD);
@@ -68,12 +68,12 @@ impl Right {
         center[..features].copy_from_slice(&by.mean);
         let used = b.next_multiple_of(f64::PAD / 2);
         let (zeros, ones) = (vec![0.0; features], vec![1.0; features]);
-        Right { features, columns, used, count: b, panels, center, rest, zeros, ones }
+        PackedRhs { features, columns, used, count: b, panels, center, rest, zeros, ones }
     }
 
     /// Whether rows are best multiplied as they lie.
     pub fn is_narrow(&self) -> bool {
-        self.used <= NARROW && has_wide_registers()
+        self.used <= SMALL_N && has_wide_registers()
     }
 
     /// Rows of a block that begins at feature `first`, less the leading digits of the means.
@@ -109,13 +109,14 @@ impl Right {
         for from in (0..width).step_by(Self::DEPTH) {
             let depth = Self::DEPTH.min(width - from);
             let left = Left::new(&rows_panel[from..], rows, depth, stride, 1);
-            let fresh = first + from == 0;
-            let how = How { fresh, padded: true, ahead: Some(ahead), ..How::default() };
+            let overwrite = first + from == 0;
+            let flags =
+                GemmFlags { overwrite, padded: true, ahead: Some(ahead), ..GemmFlags::default() };
             for column in (0..self.columns).step_by(PANEL) {
                 let wide = PANEL.min(self.columns - column);
-                let right = &self.panels[self.features * column + (first + from) * wide..];
+                let packed_rhs = &self.panels[self.features * column + (first + from) * wide..];
                 let used = wide.min(self.used - column);
-                f64::product(left, right, wide, used, &mut z[column..], self.columns, how);
+                f64::product(left, packed_rhs, wide, used, &mut z[column..], self.columns, flags);
             }
         }
     }
@@ -129,7 +130,7 @@ impl Right {
             let v = Columns { data, stride, columns };
             let z = Columns { data: &mut *z, stride, columns };
             let lines = block.lines(from, depth);
-            multiply_narrow(lines, &self.center[from..], v, z, from == 0, ahead);
+            gemm_small_n(lines, &self.center[from..], v, z, from == 0, ahead);
         }
     }
 
@@ -160,26 +161,26 @@ mod tests {
         let mut prepared = Prepared::new(&data).unwrap();
         let columns = Moments::of(&mut prepared).unwrap();
         let by = Standardization::new::<T>(&columns, None, true, true);
-        let right = Right::new(v.view(), &by);
-        assert_eq!(right.is_narrow(), k <= NARROW && has_wide_registers());
+        let packed_rhs = PackedRhs::new(v.view(), &by);
+        assert_eq!(packed_rhs.is_narrow(), k <= SMALL_N && has_wide_registers());
         let look = |slab: crate::data::Slab<T>| {
             let mut scratch = Vec::new();
             let block = slab.block(0, n, &mut scratch);
             let stride = d.next_multiple_of(8);
             let mut panel = Aligned::zeros(n * stride);
-            let mut z = vec![7.0; n * right.columns];
+            let mut z = vec![7.0; n * packed_rhs.columns];
             let ahead = Ahead::new::<T>(&[], 1);
-            right.center(&block, 0, &mut panel, stride);
-            right.multiply(&panel, stride, n, 0, d, &mut z, &ahead);
-            if right.is_narrow() {
+            packed_rhs.center(&block, 0, &mut panel, stride);
+            packed_rhs.multiply(&panel, stride, n, 0, d, &mut z, &ahead);
+            if packed_rhs.is_narrow() {
                 let mut as_they_lie = vec![3.0; z.len()];
-                right.multiply_rows(&block, &mut as_they_lie, &ahead);
+                packed_rhs.multiply_rows(&block, &mut as_they_lie, &ahead);
                 assert_eq!(z, as_they_lie, "{n} × {d} × {k}");
             }
-            for z in z.chunks_exact_mut(right.columns) {
-                z.iter_mut().zip(&right.rest).for_each(|(z, rest)| *z -= rest);
+            for z in z.chunks_exact_mut(packed_rhs.columns) {
+                z.iter_mut().zip(&packed_rhs.rest).for_each(|(z, rest)| *z -= rest);
             }
-            for (i, z) in z.chunks_exact(right.columns).enumerate() {
+            for (i, z) in z.chunks_exact(packed_rhs.columns).enumerate() {
                 for (j, z) in z.iter().enumerate() {
                     let entry =
                         |f: usize| ((x[[i, f]].to_f64() - by.mean[f]) - by.low[f]) * by.weight[f];

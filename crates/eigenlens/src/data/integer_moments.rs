@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::gemm::slice_mut;
 use crate::linalg::scatter::{Squares, packed_len};
-use crate::linalg::simd::{FOURS_SHIFT, Fours, Tile, has_fours, pack_fours};
+use crate::linalg::simd::{Tile, U8X4_SHIFT, U8x4, has_u8x4, pack_u8x4};
 use crate::scalar::Scalar;
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -18,37 +18,37 @@ use std::ops::Range;
 const ROWS: usize = 4 * BLOCK;
 
 /// Sums over rows that are whole numbers from 0 to 255.
-pub(super) struct WholeSums {
+pub(super) struct IntegerMoments {
     rows: usize,
     columns: Vec<u64>,
     /// Of `x_i (x_j − 128)` for i ≥ j.
     products: Squares,
-    packed: Aligned<Fours>,
+    packed: Aligned<U8x4>,
     /// Whether all rows so far were such numbers.
     pub whole: bool,
 }
 
-impl WholeSums {
+impl IntegerMoments {
     /// Of nothing yet, where the first rows are whole numbers that all count the same.
-    pub fn begin<T: Scalar>(prepared: &Prepared<T>, slab: &Slab<T>) -> Option<WholeSums> {
+    pub fn begin<T: Scalar>(prepared: &Prepared<T>, slab: &Slab<T>) -> Option<IntegerMoments> {
         let plain = prepared.counts().is_none() && prepared.exponents().is_none();
         let d = slab.n_features;
-        if !plain || prepared.is_sparse() || !has_fours() {
+        if !plain || prepared.is_sparse() || !has_u8x4() {
             return None;
         }
         let (mut scratch, mut packed) = (Vec::new(), Aligned::default());
         let block = slab.block(0, 4.min(slab.rows), &mut scratch);
-        let width = d.next_multiple_of(Fours::PANEL);
+        let width = d.next_multiple_of(U8x4::PANEL);
         packed.resize(width);
-        let whole = pack_fours(block.lines(0, d), &mut packed, &mut vec![0; width]);
+        let whole = pack_u8x4(block.lines(0, d), &mut packed, &mut vec![0; width]);
         let (rows, columns, products) = (0, vec![0; d], Squares::zeros(d));
-        whole.then_some(WholeSums { rows, columns, products, packed, whole })
+        whole.then_some(IntegerMoments { rows, columns, products, packed, whole })
     }
 
     /// Adds the rows of a slab; an error ends the pass where some are other numbers.
     pub fn add<T: Scalar>(&mut self, slab: &Slab<T>) -> Result<()> {
         // As much as stays in the last cache, or for few features is as little as all else.
-        let width = slab.n_features.next_multiple_of(Fours::PANEL);
+        let width = slab.n_features.next_multiple_of(U8x4::PANEL);
         let bytes = if slab.n_features <= 336 { 1 << 20 } else { 13 << 19 };
         let height = (bytes / width / ROWS).max(1) * ROWS;
         for start in (0..slab.rows).step_by(height) {
@@ -63,15 +63,15 @@ impl WholeSums {
 
     fn add_rows<T: Scalar>(&mut self, slab: &Slab<T>, rows: Range<usize>) -> bool {
         let d = slab.n_features;
-        let width = d.next_multiple_of(Fours::PANEL);
-        let length = packed_len::<Fours>(d, BLOCK);
+        let width = d.next_multiple_of(U8x4::PANEL);
+        let length = packed_len::<U8x4>(d, BLOCK);
         let starts: Vec<usize> = rows.clone().step_by(ROWS).collect();
         self.packed.resize(length * starts.len());
         let parts: Option<Vec<Vec<u32>>> = (self.packed.par_chunks_mut(length).zip(&starts))
             .map_init(Vec::new, |scratch, (packed, &start)| {
                 let block = slab.block(start, (start + ROWS).min(rows.end), scratch);
                 let mut sums = vec![0; width];
-                pack_fours(block.lines(0, d), packed, &mut sums).then_some(sums)
+                pack_u8x4(block.lines(0, d), packed, &mut sums).then_some(sums)
             })
             .collect();
         let Some(parts) = parts else { return false };
@@ -103,7 +103,7 @@ fn from_sums(rows: usize, sums: &[u64], products: Array2<f64>) -> Moments {
     slice_mut(&mut scatter).par_chunks_mut(d).enumerate().for_each(|(i, line)| {
         for (j, entry) in line.iter_mut().enumerate() {
             // n Σ x_i x_j − Σ x_i Σ x_j, which is no larger than (255 n)².
-            let products = *entry as i64 + i64::from(FOURS_SHIFT) * sums[i.max(j)] as i64;
+            let products = *entry as i64 + i64::from(U8X4_SHIFT) * sums[i.max(j)] as i64;
             *entry = if few {
                 (rows as i64 * products - sums[i] as i64 * sums[j] as i64) as f64 / n
             } else {
@@ -141,18 +141,18 @@ mod tests {
         let prepared = Prepared::new(data).unwrap();
         let mut sums = None;
         let read = prepared.for_each_slab(usize::MAX, |slab| {
-            sums = WholeSums::begin(&prepared, &slab);
+            sums = IntegerMoments::begin(&prepared, &slab);
             sums.as_mut().map_or(Ok(()), |sums| sums.add(&slab))
         });
         assert_eq!(read.is_ok(), sums.as_ref().is_none_or(|sums| sums.whole));
-        sums.filter(|sums| sums.whole).map(WholeSums::finish)
+        sums.filter(|sums| sums.whole).map(IntegerMoments::finish)
     }
 
     /// Against sums of whole numbers, one at a time.
     fn check<T: Scalar>(n: usize, d: usize) {
         let x = Array2::from_shape_fn((n, d), |(i, f)| T::from_f64(number(i, f) as f64));
         let data = Dataset::from(&x);
-        let Some(found) = exactly(&data) else { return assert!(!has_fours()) };
+        let Some(found) = exactly(&data) else { return assert!(!has_u8x4()) };
         let sum = |f: usize| (0..n).map(|i| number(i, f)).sum::<u64>();
         for f in 0..d {
             let mean = sum(f) as f64 / n as f64;

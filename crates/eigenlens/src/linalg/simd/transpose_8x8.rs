@@ -1,4 +1,4 @@
-//! Rows of numbers into lanes and back: eight rows turned at a time, in registers.
+//! Transposes of 8 × 8 numbers in registers: rows into lanes and back.
 
 /// One number of each of eight rows.
 pub type Lane = [f64; 8];
@@ -10,7 +10,7 @@ pub fn into_lanes(rows: &[f64], stride: usize, lanes: &mut [Lane]) {
     if super::x86::has_avx512() {
         let (from, to) = (rows.as_ptr(), lanes.as_mut_ptr().cast());
         // SAFETY: the features were detected, the extents asserted.
-        return unsafe { wide::turn((from, stride, 8), (to, 8, 64), lanes.len() / 8) };
+        return unsafe { wide::transpose_8x8((from, stride, 8), (to, 8, 64), lanes.len() / 8) };
     }
     for (p, lane) in lanes.iter_mut().enumerate() {
         for l in 0..8 {
@@ -26,7 +26,7 @@ pub fn from_lanes(lanes: &[Lane], rows: &mut [f64], stride: usize) {
     if super::x86::has_avx512() {
         let (from, to) = (lanes.as_ptr().cast(), rows.as_mut_ptr());
         // SAFETY: the features were detected, the extents asserted.
-        return unsafe { wide::turn((from, 8, 64), (to, stride, 8), lanes.len() / 8) };
+        return unsafe { wide::transpose_8x8((from, 8, 64), (to, stride, 8), lanes.len() / 8) };
     }
     for (p, lane) in lanes.iter().enumerate() {
         for l in 0..8 {
@@ -37,7 +37,7 @@ pub fn from_lanes(lanes: &[Lane], rows: &mut [f64], stride: usize) {
 
 /// `to[p · to_stride + i] = from[i · from_stride + p]` for `rows` rows of `columns` numbers, both multiples
 /// of eight.
-pub fn turn(
+pub fn transpose_8x8(
     from: &[f64],
     from_stride: usize,
     rows: usize,
@@ -57,7 +57,7 @@ pub fn turn(
             let source = (from[i * from_stride..].as_ptr(), from_stride, 8);
             let target = (to[i..].as_mut_ptr(), to_stride, 8 * to_stride);
             // SAFETY: the features were detected, the extents asserted.
-            unsafe { wide::turn(source, target, columns / 8) };
+            unsafe { wide::transpose_8x8(source, target, columns / 8) };
         }
         return;
     }
@@ -77,7 +77,7 @@ pub(super) mod wide {
     ///
     /// SAFETY: the CPU has AVX-512; all squares can be read, and written.
     #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
-    pub unsafe fn turn(
+    pub unsafe fn transpose_8x8(
         (from, from_stride, from_next): (*const f64, usize, usize),
         (to, to_stride, to_next): (*mut f64, usize, usize),
         count: usize,
@@ -90,7 +90,7 @@ pub(super) mod wide {
                 for (l, row) in rows.iter_mut().enumerate() {
                     *row = _mm512_loadu_pd(from.add(l * from_stride));
                 }
-                for (p, row) in turned(rows).into_iter().enumerate() {
+                for (p, row) in transposed(rows).into_iter().enumerate() {
                     _mm512_storeu_pd(to.add(p * to_stride), row);
                 }
             }
@@ -101,7 +101,7 @@ pub(super) mod wide {
     ///
     /// SAFETY: the CPU has AVX-512.
     #[inline(always)]
-    pub unsafe fn turned(r: [__m512d; 8]) -> [__m512d; 8] {
+    pub unsafe fn transposed(r: [__m512d; 8]) -> [__m512d; 8] {
         // SAFETY: vouched for by the caller.
         unsafe {
             // Pairs of rows, then quarters of four rows, then of eight.
@@ -128,24 +128,24 @@ pub(super) mod wide {
     ///
     /// SAFETY: the CPU has AVX-512.
     #[inline(always)]
-    pub unsafe fn turned_narrow(r: [__m256; 8]) -> [__m256; 8] {
+    pub unsafe fn transposed_f32(r: [__m256; 8]) -> [__m256; 8] {
         // SAFETY: vouched for by the caller.
         unsafe {
             // Pairs of rows, then four rows, each in both halves; then the halves.
-            let mut fours = r;
+            let mut u8x4 = r;
             for four in [0, 4] {
                 let [a, b, c, e] = [r[four], r[four + 1], r[four + 2], r[four + 3]];
                 let [low, high] = [_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b)];
                 let [low_next, high_next] = [_mm256_unpacklo_ps(c, e), _mm256_unpackhi_ps(c, e)];
-                fours[four] = _mm256_shuffle_ps::<0x44>(low, low_next);
-                fours[four + 1] = _mm256_shuffle_ps::<0xee>(low, low_next);
-                fours[four + 2] = _mm256_shuffle_ps::<0x44>(high, high_next);
-                fours[four + 3] = _mm256_shuffle_ps::<0xee>(high, high_next);
+                u8x4[four] = _mm256_shuffle_ps::<0x44>(low, low_next);
+                u8x4[four + 1] = _mm256_shuffle_ps::<0xee>(low, low_next);
+                u8x4[four + 2] = _mm256_shuffle_ps::<0x44>(high, high_next);
+                u8x4[four + 3] = _mm256_shuffle_ps::<0xee>(high, high_next);
             }
             let mut out = r;
             for i in 0..4 {
-                out[i] = _mm256_permute2f128_ps::<0x20>(fours[i], fours[i + 4]);
-                out[i + 4] = _mm256_permute2f128_ps::<0x31>(fours[i], fours[i + 4]);
+                out[i] = _mm256_permute2f128_ps::<0x20>(u8x4[i], u8x4[i + 4]);
+                out[i + 4] = _mm256_permute2f128_ps::<0x31>(u8x4[i], u8x4[i + 4]);
             }
             out
         }
@@ -163,7 +163,7 @@ mod tests {
         {
             let from: Vec<f64> = (0..rows * from_stride).map(|i| i as f64).collect();
             let mut to = vec![-1.0; columns * to_stride];
-            turn(&from, from_stride, rows, columns, &mut to, to_stride);
+            transpose_8x8(&from, from_stride, rows, columns, &mut to, to_stride);
             for (at, v) in to.iter().enumerate() {
                 let (p, i) = (at / to_stride, at % to_stride);
                 assert_eq!(*v, if i < rows { (i * from_stride + p) as f64 } else { -1.0 });

@@ -6,36 +6,36 @@ use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, PoisonError};
 
 /// Buffers that no task uses now: never more than there have been tasks at once.
-pub(crate) struct Spares<W>(Mutex<Vec<W>>);
+pub(crate) struct BufferPool<W>(Mutex<Vec<W>>);
 
-impl<W> Default for Spares<W> {
+impl<W> Default for BufferPool<W> {
     fn default() -> Self {
-        Spares(Mutex::default())
+        BufferPool(Mutex::default())
     }
 }
 
-impl<W: Default> Spares<W> {
+impl<W: Default> BufferPool<W> {
     /// A buffer as the last task left it, or a new one.
-    pub fn lend(&self) -> Lent<'_, W> {
+    pub fn acquire(&self) -> PooledBuffer<'_, W> {
         let spare = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        Lent { spares: self, buffer: spare.unwrap_or_default() }
+        PooledBuffer { buffer_pool: self, buffer: spare.unwrap_or_default() }
     }
 }
 
 /// A buffer in use; it goes back when dropped.
-pub(crate) struct Lent<'s, W: Default> {
-    spares: &'s Spares<W>,
+pub(crate) struct PooledBuffer<'s, W: Default> {
+    buffer_pool: &'s BufferPool<W>,
     buffer: W,
 }
 
-impl<W: Default> Drop for Lent<'_, W> {
+impl<W: Default> Drop for PooledBuffer<'_, W> {
     fn drop(&mut self) {
         let buffer = std::mem::take(&mut self.buffer);
-        self.spares.0.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
+        self.buffer_pool.0.lock().unwrap_or_else(PoisonError::into_inner).push(buffer);
     }
 }
 
-impl<W: Default> Deref for Lent<'_, W> {
+impl<W: Default> Deref for PooledBuffer<'_, W> {
     type Target = W;
 
     fn deref(&self) -> &W {
@@ -43,7 +43,7 @@ impl<W: Default> Deref for Lent<'_, W> {
     }
 }
 
-impl<W: Default> DerefMut for Lent<'_, W> {
+impl<W: Default> DerefMut for PooledBuffer<'_, W> {
     fn deref_mut(&mut self) -> &mut W {
         &mut self.buffer
     }

@@ -3,7 +3,7 @@
 
 use super::prepared::{BLOCK, Slab, unit_rows};
 use crate::linalg::gemm::slice_mut;
-use crate::linalg::simd::Steps;
+use crate::linalg::simd::NonzeroRows;
 use crate::scalar::Scalar;
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -11,7 +11,7 @@ use std::ops::Range;
 
 /// A place in the packed rows for every feature. It is chosen by the first rows alone: what is otherwise
 /// later costs time, and nothing else.
-pub(super) struct Order<T> {
+pub(super) struct FeaturePermutation<T> {
     /// The feature at each place.
     features: Vec<usize>,
     /// The value that a feature has most of the time, if there is one.
@@ -56,12 +56,12 @@ pub(super) fn common_in_groups<T: Scalar>(slab: &Slab<T>) -> Vec<Option<T>> {
     let kinds = kinds_of(slab);
     let features: Vec<usize> = (0..kinds.len()).collect();
     let mut common: Vec<Option<T>> = kinds.iter().map(Kind::common).collect();
-    let groups: Vec<&[usize]> = features.chunks(Steps::GROUP).collect();
+    let groups: Vec<&[usize]> = features.chunks(NonzeroRows::GROUP).collect();
     let shares: Vec<f64> = groups.iter().map(|group| share_at(slab, group, &kinds)).collect();
     if shares.iter().sum::<f64>() < LEAST_SAVED * groups.len() as f64 {
         common.fill(None);
     }
-    for (values, share) in common.chunks_mut(Steps::GROUP).zip(shares) {
+    for (values, share) in common.chunks_mut(NonzeroRows::GROUP).zip(shares) {
         if share == 0.0 {
             values.fill(None);
         }
@@ -100,7 +100,7 @@ fn kinds_of<T: Scalar>(slab: &Slab<T>) -> Vec<Kind<T>> {
     }
     let kind = |(&value, &equal): (&T, &usize)| match equal {
         _ if equal == some.rows => Kind::Constant(value),
-        _ if 2 * equal >= some.rows && some.counts.is_none() && Steps::help() => {
+        _ if 2 * equal >= some.rows && some.counts.is_none() && NonzeroRows::help() => {
             Kind::Mostly(value)
         }
         _ => Kind::Spread,
@@ -108,24 +108,24 @@ fn kinds_of<T: Scalar>(slab: &Slab<T>) -> Vec<Kind<T>> {
     values.iter().zip(&equal).map(kind).collect()
 }
 
-impl<T: Scalar> Order<T> {
+impl<T: Scalar> FeaturePermutation<T> {
     /// By the first unit of a slab: spread features, then those with a common value where that saves
     /// something, constant ones last.
-    pub fn of(slab: &Slab<T>) -> Order<T> {
+    pub fn of(slab: &Slab<T>) -> FeaturePermutation<T> {
         let mut kinds = kinds_of(slab);
-        let order = Order::new(&kinds, T::PANEL);
-        let groups = order.features[order.first_common..].chunks(Steps::GROUP);
+        let permutation = FeaturePermutation::new(&kinds, T::PANEL);
+        let groups = permutation.features[permutation.first_common..].chunks(NonzeroRows::GROUP);
         let saved: f64 = groups.map(|group| share_at(slab, group, &kinds)).sum();
-        if saved * (Steps::GROUP as f64) < LEAST_SAVED * kinds.len() as f64 {
+        if saved * (NonzeroRows::GROUP as f64) < LEAST_SAVED * kinds.len() as f64 {
             for kind in kinds.iter_mut().filter(|kind| matches!(kind, Kind::Mostly(_))) {
                 *kind = Kind::Spread;
             }
-            return Order::new(&kinds, T::PANEL);
+            return FeaturePermutation::new(&kinds, T::PANEL);
         }
-        order
+        permutation
     }
 
-    fn new(kinds: &[Kind<T>], panel: usize) -> Order<T> {
+    fn new(kinds: &[Kind<T>], panel: usize) -> FeaturePermutation<T> {
         let d = kinds.len();
         let those = |wanted: fn(&Kind<T>) -> bool| (0..d).filter(move |&f| wanted(&kinds[f]));
         let spread = || those(|kind| matches!(kind, Kind::Spread));
@@ -145,7 +145,12 @@ impl<T: Scalar> Order<T> {
                 _ => runs.push(Run { feature, place, length: 1 }),
             }
         }
-        Order { common: common.collect(), first_common: spread().count(), features, runs }
+        FeaturePermutation {
+            common: common.collect(),
+            first_common: spread().count(),
+            features,
+            runs,
+        }
     }
 
     /// The runs that have features of `range`, cut to it.
@@ -224,10 +229,10 @@ mod tests {
     #[test]
     fn every_feature_has_a_place_and_runs_lead_there() {
         for common in [&[][..], &[0, 1, 2, 9, 17], &[3], &[5, 6, 7, 8, 20, 21, 22]] {
-            let order = Order::new(&kinds(23, common), 4);
+            let permutation = FeaturePermutation::new(&kinds(23, common), 4);
             let mut place_of = [usize::MAX; 23];
             for range in [0..10, 10..23] {
-                for run in order.runs_in(range.clone()) {
+                for run in permutation.runs_in(range.clone()) {
                     assert!(run.length > 0 && range.contains(&run.feature));
                     assert!(run.feature + run.length <= range.end);
                     assert_eq!(run.place / 4, (run.place + run.length - 1) / 4, "one panel");
@@ -237,18 +242,18 @@ mod tests {
                 }
             }
             for (f, &place) in place_of.iter().enumerate() {
-                assert_eq!(order.features()[place], f);
+                assert_eq!(permutation.features()[place], f);
                 let is_common = common.contains(&f);
-                assert_eq!(order.common()[f], is_common.then_some(7.0));
-                assert_eq!(place >= order.first_common(), is_common);
+                assert_eq!(permutation.common()[f], is_common.then_some(7.0));
+                assert_eq!(place >= permutation.first_common(), is_common);
             }
         }
     }
 
     #[test]
     fn constant_features_stand_last() {
-        let order = Order::new(&kinds(10, &[0, 1, 4, 5]), 4);
-        assert_eq!(order.features(), [2, 3, 6, 7, 8, 9, 1, 5, 0, 4]);
+        let permutation = FeaturePermutation::new(&kinds(10, &[0, 1, 4, 5]), 4);
+        assert_eq!(permutation.features(), [2, 3, 6, 7, 8, 9, 1, 5, 0, 4]);
     }
 
     #[test]
@@ -264,17 +269,20 @@ mod tests {
         let data = Dataset::from(&x);
         let mut found = Vec::new();
         let look = |slab: Slab<f64>| {
-            found.push(Order::of(&slab).common);
+            found.push(FeaturePermutation::of(&slab).common);
             Ok(())
         };
         Prepared::new(&data).unwrap().for_each_slab(300, look).unwrap();
-        assert_eq!(found, [vec![None, Some(-2.0).filter(|_| Steps::help()), Some(0.5), None]]);
+        assert_eq!(
+            found,
+            [vec![None, Some(-2.0).filter(|_| NonzeroRows::help()), Some(0.5), None]]
+        );
     }
 
     /// Sixteen features, eight of them mostly 0: together in the same rows, or each in its own.
     #[test]
     fn values_count_as_common_where_that_saves_something() {
-        for (together, saves) in [(true, Steps::help()), (false, false)] {
+        for (together, saves) in [(true, NonzeroRows::help()), (false, false)] {
             let x = Array2::from_shape_fn((128, 16), |(i, f)| {
                 let at = if together { i } else { i / (f + 1) };
                 if f < 8 && (at * 7 + if together { 0 } else { f }) % 5 < 3 {
@@ -286,7 +294,10 @@ mod tests {
             let data = Dataset::from(&x);
             let mut found = Vec::new();
             let look = |slab: Slab<f64>| {
-                found.push((Order::of(&slab).first_common < 16, common_in_groups(&slab)));
+                found.push((
+                    FeaturePermutation::of(&slab).first_common < 16,
+                    common_in_groups(&slab),
+                ));
                 Ok(())
             };
             Prepared::new(&data).unwrap().for_each_slab(128, look).unwrap();
@@ -301,11 +312,11 @@ mod tests {
 
     #[test]
     fn a_matrix_is_put_back() {
-        let order = Order::new(&kinds(10, &[0, 4, 5, 8]), 4);
+        let permutation = FeaturePermutation::new(&kinds(10, &[0, 4, 5, 8]), 4);
         let at = |f: usize, g: usize| (10 * f + g) as f64;
-        let features = order.features().to_vec();
+        let features = permutation.features().to_vec();
         let mut matrix = Array2::from_shape_fn((10, 10), |(i, j)| at(features[i], features[j]));
-        order.restore(&mut matrix);
+        permutation.restore(&mut matrix);
         assert_eq!(matrix, Array2::from_shape_fn((10, 10), |(i, j)| at(i, j)));
     }
 }

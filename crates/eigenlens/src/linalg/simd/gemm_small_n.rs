@@ -1,11 +1,11 @@
-//! Products of rows with a few columns, from the rows as they lie in memory: they are widened and centred
-//! in registers, both times they are used, and never written.
+//! GEMM with few columns on the right (small n), straight from the rows in memory: they are converted to f64 and
+//! centred in registers, both times they are used, and never written.
 
 use super::rows::Row;
 use super::{Ahead, Lines, has_wide_registers};
 
 /// Columns that are few: rows are widened once for every twelve of them.
-pub const NARROW: usize = 24;
+pub const SMALL_N: usize = 24;
 
 /// A row-major operand of which `columns` count; the next ones, to a multiple of four (eight where it is
 /// written), are there too.
@@ -28,15 +28,15 @@ impl<M: std::ops::Deref<Target = [f64]>> Columns<M> {
     }
 }
 
-/// `Z = (X − 1 cᵀ) V`, or where it is not `fresh` adds to it: each number one chain of fused
+/// `Z = (X − 1 cᵀ) V`, or adds to it where `overwrite` is not set: each number one chain of fused
 /// multiply-adds over the features. Columns of V past the last one that counts are zeros, and so become those
 /// of Z, to a multiple of eight. For a CPU that [has the registers](has_wide_registers).
-pub fn multiply_narrow<T: Row>(
+pub fn gemm_small_n<T: Row>(
     x: Lines<T>,
     center: &[f64],
     v: Columns<&[f64]>,
     z: Columns<&mut [f64]>,
-    fresh: bool,
+    overwrite: bool,
     ahead: &Ahead,
 ) {
     v.check(x.width, 4);
@@ -45,13 +45,13 @@ pub fn multiply_narrow<T: Row>(
     #[cfg(target_arch = "x86_64")]
     // SAFETY: the CPU was asked; the extents are asserted here and in `Lines::new`.
     unsafe {
-        wide::multiply(x, center, v, z, fresh, ahead);
+        wide::multiply(x, center, v, z, overwrite, ahead);
     }
 }
 
 /// Adds `((X − 1 cᵀ)ᵀ Z)ᵀ` to lines of sums, one for each column of Z to a multiple of four. Lines have whole
 /// vectors, as has the centre. For a CPU that [has the registers](has_wide_registers).
-pub fn add_transposed_narrow<T: Row>(
+pub fn add_gemm_small_n_transposed<T: Row>(
     x: Lines<T>,
     center: &[f64],
     z: Columns<&[f64]>,
@@ -74,7 +74,7 @@ pub fn add_transposed_narrow<T: Row>(
 #[cfg(target_arch = "x86_64")]
 pub(super) mod wide {
     use super::super::rows::first;
-    use super::super::turn::wide::turned;
+    use super::super::transpose_8x8::wide::transposed;
     use super::super::{Ahead, Fetch};
     use super::{Columns, Lines, Row};
     use std::arch::x86_64::*;
@@ -119,7 +119,7 @@ pub(super) mod wide {
         center: &[f64],
         v: Columns<&[f64]>,
         z: Columns<&mut [f64]>,
-        fresh: bool,
+        overwrite: bool,
         ahead: &Ahead,
     ) {
         for column in (0..v.columns).step_by(12) {
@@ -147,7 +147,7 @@ pub(super) mod wide {
                         z: z.data.as_mut_ptr().add(i * z.stride + column),
                         z_stride: z.stride,
                         room,
-                        fresh,
+                        overwrite,
                         fetch: Fetch::share(Some(ahead), x.width, center.as_ptr().cast()),
                     };
                     match rows {
@@ -174,7 +174,7 @@ pub(super) mod wide {
         z_stride: usize,
         /// Columns of Z to be written: those of V, and zeros.
         room: usize,
-        fresh: bool,
+        overwrite: bool,
         fetch: Fetch,
     }
 
@@ -227,9 +227,9 @@ pub(super) mod wide {
                 let count = C.saturating_sub(from).min(8);
                 lanes[..count].copy_from_slice(&sums[from.min(C)..][..count]);
                 let mask = first(job.room - from);
-                for (r, new) in turned(lanes).into_iter().enumerate() {
+                for (r, new) in transposed(lanes).into_iter().enumerate() {
                     let out = job.z.add(r * job.z_stride + from);
-                    let old = match job.fresh {
+                    let old = match job.overwrite {
                         true => _mm512_setzero_pd(),
                         false => _mm512_maskz_loadu_pd(mask, out),
                     };
@@ -270,10 +270,11 @@ pub(super) mod wide {
             for r in 0..R {
                 for q in 0..Q {
                     let out = job.z.add(r * job.z_stride + q * 4);
-                    let old = if job.fresh { _mm256_setzero_pd() } else { _mm256_loadu_pd(out) };
+                    let old =
+                        if job.overwrite { _mm256_setzero_pd() } else { _mm256_loadu_pd(out) };
                     _mm256_storeu_pd(out, _mm256_add_pd(old, sums[r][q]));
                 }
-                for column in (Q * 4..job.room).filter(|_| job.fresh) {
+                for column in (Q * 4..job.room).filter(|_| job.overwrite) {
                     *job.z.add(r * job.z_stride + column) = 0.0;
                 }
             }
@@ -410,7 +411,7 @@ mod tests {
         }
         let sizes = [(1, 1usize), (7, 8), (9, 23), (16, 12), (15, 49), (24, 100)];
         for ((rows, d), columns) in
-            sizes.into_iter().flat_map(|size| (1..=NARROW).map(move |columns| (size, columns)))
+            sizes.into_iter().flat_map(|size| (1..=SMALL_N).map(move |columns| (size, columns)))
         {
             let (stride, padded) = (d + 2, columns.next_multiple_of(8) + 4);
             let x: Vec<T> = (0..rows * stride).map(|i| of((i as f64 * 1.3).sin() + 9.0)).collect();
@@ -423,10 +424,10 @@ mod tests {
             let ahead = Ahead::new(&x, rows);
             let entry = |i: usize, f: usize| -> f64 { x[i * stride + f].into() - center[f] };
             let mut z = vec![0.25; rows * padded];
-            for fresh in [true, false] {
+            for overwrite in [true, false] {
                 let v = Columns { data: &v[..], stride: padded, columns };
                 let z = Columns { data: &mut z[..], stride: padded, columns };
-                multiply_narrow(lines, &center, v, z, fresh, &ahead);
+                gemm_small_n(lines, &center, v, z, overwrite, &ahead);
             }
             for (i, j) in (0..rows).flat_map(|i| (0..padded).map(move |j| (i, j))) {
                 let once: f64 = (0..d).map(|f| entry(i, f) * v[f * padded + j]).sum();
@@ -436,7 +437,7 @@ mod tests {
             }
             let mut sums = vec![0.5; (padded - 4) * width];
             let scores = Columns { data: &z[..], stride: padded, columns };
-            add_transposed_narrow(lines, &center, scores, &mut sums, width, &ahead);
+            add_gemm_small_n_transposed(lines, &center, scores, &mut sums, width, &ahead);
             for (f, j) in (0..d).flat_map(|f| (0..columns).map(move |j| (f, j))) {
                 let product: f64 = (0..rows).map(|i| entry(i, f) * z[i * padded + j]).sum();
                 let found = sums[j * width + f];

@@ -1,7 +1,7 @@
-//! Steps of a product that are not zeros: in data that are mostly one value most of them are.
+//! Rows of packed panels that are not all zeros: in data that are mostly one value most of them are.
 
 /// For every eight columns of packed panels the rows in which not all of them are 0.
-pub struct Steps {
+pub struct NonzeroRows {
     depth: usize,
     stride: usize,
     /// Where each eight columns begin in `offsets`, and the last end.
@@ -10,7 +10,7 @@ pub struct Steps {
     offsets: Vec<u16>,
 }
 
-impl Steps {
+impl NonzeroRows {
     /// Columns that have their rows in common: those of the largest register tile.
     pub const GROUP: usize = 8;
 
@@ -20,9 +20,9 @@ impl Steps {
     }
 
     /// Of panels with `depth` rows of `stride` elements, none of them looked at yet.
-    pub fn new(depth: usize, stride: usize) -> Steps {
+    pub fn new(depth: usize, stride: usize) -> NonzeroRows {
         assert!(depth * stride <= usize::from(u16::MAX) && stride.is_multiple_of(Self::GROUP));
-        Steps { depth, stride, starts: vec![0], offsets: Vec::new() }
+        NonzeroRows { depth, stride, starts: vec![0], offsets: Vec::new() }
     }
 
     /// The next eight columns have something in all rows, or in none.

@@ -1,6 +1,6 @@
 //! Labels in a pass: what the scores have in common with them, and what stands in for the scores.
 
-use super::factor::{Factor, Right};
+use super::factor::{Factor, FactorRhs};
 use super::prepared::Slab;
 use crate::linalg::gemm::transposed_product;
 use crate::linalg::simd::vectorized;
@@ -20,19 +20,19 @@ pub(crate) struct LabelPass<'p> {
 }
 
 /// A [`LabelPass`] laid out for rows of `b` padded scores.
-pub(super) struct Mixing<'p> {
+pub(super) struct TargetProjection<'p> {
     pub(super) factor: &'p Factor,
     alpha: f64,
     beta: f64,
-    right: Right<'p>,
+    right: FactorRhs<'p>,
     b: usize,
 }
 
-impl<'p> Mixing<'p> {
-    pub(super) fn new(of: &LabelPass<'p>, b: usize) -> Mixing<'p> {
+impl<'p> TargetProjection<'p> {
+    pub(super) fn new(of: &LabelPass<'p>, b: usize) -> TargetProjection<'p> {
         let mut right = Array2::zeros((of.right.nrows(), b));
         right.slice_mut(s![.., ..of.right.ncols()]).assign(&of.right);
-        Mixing {
+        TargetProjection {
             factor: of.factor,
             alpha: of.alpha,
             beta: of.beta,
@@ -132,7 +132,7 @@ mod tests {
         let cross = Array2::zeros((0, 0));
         let mut labels = LabelPass { factor, alpha, beta, right: right.view(), cross };
         let mut product = Array2::zeros((0, 0));
-        let wanted = Pass { scores: None, gram: Some((0, &mut product)), tails: None };
+        let wanted = Pass { scores: None, gram: Some((0, &mut product)), score_moments: None };
         let standardized = Standardized { prepared: &prepared, by: &by };
         standardized.pass_with_labels(v.view(), wanted, Some(&mut labels)).unwrap();
         [product, labels.cross]

@@ -6,80 +6,85 @@ use super::passes::{SMALL_PRODUCT, UNITS, all_finite};
 use super::prepared::{Slab, Workspace, unit_rows};
 use crate::error::Result;
 use crate::linalg::aligned::Aligned;
-use crate::linalg::in_order::in_order;
-use crate::linalg::simd::{Next, THIN, Thin};
-use crate::linalg::spares::Lent;
+use crate::linalg::buffer_pool::PooledBuffer;
+use crate::linalg::ordered_reduce::ordered_reduce;
+use crate::linalg::simd::{GRAM_APPLY_COLUMNS, GramApply, Next};
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2};
 
 /// Whether dense data with so many features have this pass: a sum for every unit of rows must be small.
-pub(crate) fn has_thin_pass(n_features: usize) -> bool {
-    n_features * THIN * 8 <= SMALL_PRODUCT
+pub(crate) fn has_gram_apply(n_features: usize) -> bool {
+    n_features * GRAM_APPLY_COLUMNS * 8 <= SMALL_PRODUCT
 }
 
 impl<T: Scalar> Standardized<'_, T> {
     /// The product for V (d × 8); none where a wider pass must make it.
-    pub(super) fn thin_gram_product(&self, v: ArrayView2<f64>) -> Result<Option<Array2<f64>>> {
+    pub(super) fn gram_apply_product(&self, v: ArrayView2<f64>) -> Result<Option<Array2<f64>>> {
         let (d, b) = v.dim();
-        if b != THIN || self.prepared.is_sparse() || !has_thin_pass(d) {
+        if b != GRAM_APPLY_COLUMNS || self.prepared.is_sparse() || !has_gram_apply(d) {
             return Ok(None);
         }
         let by = self.by;
         let scaled = |f: usize, j: usize| by.weight[f] * v[[f, j]];
-        let Some(thin) = Thin::new(d, scaled, |f| by.mean[f]) else { return Ok(None) };
-        let mut low = [0.0; THIN];
+        let Some(gram_apply) = GramApply::new(d, scaled, |f| by.mean[f]) else { return Ok(None) };
+        let mut low = [0.0; GRAM_APPLY_COLUMNS];
         for f in 0..d {
-            (0..THIN).for_each(|j| low[j] += by.low[f] * scaled(f, j));
+            (0..GRAM_APPLY_COLUMNS).for_each(|j| low[j] += by.low[f] * scaled(f, j));
         }
-        let mut total = Sums::zeros(&thin);
+        let mut total = Sums::zeros(&gram_apply);
         self.prepared.for_each_slab(self.prepared.rows_together(UNITS), |slab| {
             let starts = (0..slab.rows).step_by(unit_rows(d));
-            let sum_unit = |work: &mut Lent<'_, Workspace<T>>, start: usize, next: usize| {
-                self.sum_unit(&thin, &low, &slab, start, next, work)
-            };
+            let sum_unit =
+                |work: &mut PooledBuffer<'_, Workspace<T>>, start: usize, next: usize| {
+                    self.sum_unit(&gram_apply, &low, &slab, start, next, work)
+                };
             let add = |part| total.add(&part);
-            in_order(starts, UNITS, || self.prepared.work.lend(), sum_unit, add)
+            ordered_reduce(starts, UNITS, || self.prepared.work.acquire(), sum_unit, add)
         })?;
         // What the rows' sums lack: each was centred by the leading digits of the means.
-        let entry =
-            |(f, j)| (thin.sum(&total.products, f, j) - by.low[f] * total.scores[j]) * by.weight[f];
-        Ok(Some(Array2::from_shape_fn((d, THIN), entry)))
+        let entry = |(f, j)| {
+            (gram_apply.sum(&total.products, f, j) - by.low[f] * total.scores[j]) * by.weight[f]
+        };
+        Ok(Some(Array2::from_shape_fn((d, GRAM_APPLY_COLUMNS), entry)))
     }
 
     fn sum_unit(
         &self,
-        thin: &Thin,
-        low: &[f64; THIN],
+        gram_apply: &GramApply,
+        low: &[f64; GRAM_APPLY_COLUMNS],
         slab: &Slab<T>,
         start: usize,
         next: usize,
         work: &mut Workspace<T>,
-    ) -> Result<Sums<Lent<'_, Aligned<f64>>>> {
+    ) -> Result<Sums<PooledBuffer<'_, Aligned<f64>>>> {
         let d = slab.n_features;
         let end = (start + unit_rows(d)).min(slab.rows);
-        let mut sums = Sums { products: self.prepared.zeros(thin.sums_len()), scores: [0.0; THIN] };
+        let mut sums = Sums {
+            products: self.prepared.zeros(gram_apply.sums_len()),
+            scores: [0.0; GRAM_APPLY_COLUMNS],
+        };
         let Workspace { scratch, z, lanes, .. } = work;
         let height = block_rows(d, size_of::<T>());
-        z.resize(height * THIN);
+        z.resize(height * GRAM_APPLY_COLUMNS);
         for at in (start..end).step_by(height) {
             let count = height.min(end - at);
             let upcoming = slab.upcoming_or(at + count, height, end, next);
             let ahead = Next::new(upcoming, d, count);
             let block = slab.block(at, at + count, scratch);
-            thin.multiply(block.lines(0, d), lanes, &ahead, z);
-            let z = &mut z[..count * THIN];
+            gram_apply.multiply(block.lines(0, d), lanes, &ahead, z);
+            let z = &mut z[..count * GRAM_APPLY_COLUMNS];
             if !all_finite(z)
                 && let Some((row, column, value)) = block.find_bad()
             {
                 return Err(self.prepared.data.bad_entry(row, column, value));
             }
-            for (i, z) in z.chunks_exact_mut(THIN).enumerate() {
-                for j in 0..THIN {
+            for (i, z) in z.chunks_exact_mut(GRAM_APPLY_COLUMNS).enumerate() {
+                for j in 0..GRAM_APPLY_COLUMNS {
                     z[j] = block.count(i) * (z[j] - low[j]);
                     sums.scores[j] += z[j];
                 }
             }
-            thin.add_transposed(block.lines(0, d), z, &ahead, &mut sums.products);
+            gram_apply.add_transposed(block.lines(0, d), z, &ahead, &mut sums.products);
         }
         Ok(sums)
     }
@@ -87,18 +92,18 @@ impl<T: Scalar> Standardized<'_, T> {
 
 /// What rows add to the product, before the columns are scaled.
 struct Sums<P> {
-    /// `Xᵀ Z`, by [`Thin::sum`].
+    /// `Xᵀ Z`, by [`GramApply::sum`].
     products: P,
     /// `1ᵀ Z`.
-    scores: [f64; THIN],
+    scores: [f64; GRAM_APPLY_COLUMNS],
 }
 
 impl Sums<Aligned<f64>> {
-    fn zeros(thin: &Thin) -> Self {
-        Sums { products: Aligned::zeros(thin.sums_len()), scores: [0.0; THIN] }
+    fn zeros(gram_apply: &GramApply) -> Self {
+        Sums { products: Aligned::zeros(gram_apply.sums_len()), scores: [0.0; GRAM_APPLY_COLUMNS] }
     }
 
-    fn add(&mut self, part: &Sums<Lent<'_, Aligned<f64>>>) {
+    fn add(&mut self, part: &Sums<PooledBuffer<'_, Aligned<f64>>>) {
         self.products.iter_mut().zip(part.products.iter()).for_each(|(t, p)| *t += p);
         self.scores.iter_mut().zip(part.scores).for_each(|(t, p)| *t += p);
     }
@@ -125,14 +130,14 @@ mod tests {
             T::from_f64((offset + x[[i, f]]) * (1.0 + f as f64))
         });
         let weights = SampleWeights::frequency((0..n).map(|i| (i % 3) as f64).collect::<Vec<_>>());
-        let v = random::normal_matrix(&mut rng, d, THIN);
+        let v = random::normal_matrix(&mut rng, d, GRAM_APPLY_COLUMNS);
         for data in [Dataset::from(&x), Dataset::from(&x).with_weights(weights)] {
             let mut prepared = Prepared::new(&data).unwrap();
             let columns = Columns::of(&mut prepared).unwrap();
             let by = Standardization::new::<T>(&columns, None, true, true);
             let standardized = Standardized { prepared: &prepared, by: &by };
             let mut expected = Array2::zeros((0, 0));
-            let wanted = Pass { scores: None, gram: Some((0, &mut expected)), tails: None };
+            let wanted = Pass { scores: None, gram: Some((0, &mut expected)), score_moments: None };
             standardized.pass(v.view(), wanted).unwrap();
             let product = standardized.gram_product(v.view()).unwrap();
             let size = expected.iter().fold(0.0f64, |m, v| m.max(v.abs()));

@@ -1,10 +1,10 @@
-//! How scores are spread, found while they are made.
+//! Sums, fourth powers and largest magnitude of the scores, in the pass that writes them.
 
 use crate::linalg::simd::{Tile, vectorized};
 
 /// How the scores of each component are spread: what their normality is judged by.
 #[derive(Clone, Debug)]
-pub(crate) struct Tails {
+pub(crate) struct ScoreMoments {
     pub squares: Vec<f64>,
     pub fourth_powers: Vec<f64>,
     /// Largest weighted square, and the row it came from.
@@ -12,9 +12,9 @@ pub(crate) struct Tails {
     pub row: Vec<u64>,
 }
 
-impl Tails {
-    pub fn new(k: usize) -> Tails {
-        Tails {
+impl ScoreMoments {
+    pub fn new(k: usize) -> ScoreMoments {
+        ScoreMoments {
             squares: vec![0.0; k],
             fourth_powers: vec![0.0; k],
             largest: vec![0.0; k],
@@ -23,7 +23,7 @@ impl Tails {
     }
 
     /// Adds those of later samples.
-    pub(super) fn merge(&mut self, later: &Tails) {
+    pub(super) fn merge(&mut self, later: &ScoreMoments) {
         for j in 0..self.squares.len() {
             self.squares[j] += later.squares[j];
             self.fourth_powers[j] += later.fourth_powers[j];
@@ -35,20 +35,19 @@ impl Tails {
     }
 }
 
-/// What one look at scores finds, in whole vectors of columns: the sum of each, times the weights, and the
-/// tails of the leading ones.
+/// The weighted sum of every column of scores, in whole vectors of columns, and the moments of the leading ones.
 #[derive(Clone)]
-pub(super) struct Tally {
+pub(super) struct ScoreAccumulator {
     pub sums: Vec<f64>,
     /// Those past the last column that is asked for are left out when merging.
-    pub tails: Tails,
+    pub score_moments: ScoreMoments,
 }
 
-impl Tally {
+impl ScoreAccumulator {
     /// Of `b` columns, and of the tails that `of` has.
-    pub fn new(b: usize, of: Option<&Tails>) -> Tally {
-        let tails = of.map_or(0, |t| t.squares.len().next_multiple_of(f64::PAD));
-        Tally { sums: vec![0.0; b], tails: Tails::new(tails) }
+    pub fn new(b: usize, of: Option<&ScoreMoments>) -> ScoreAccumulator {
+        let score_moments = of.map_or(0, |t| t.squares.len().next_multiple_of(f64::PAD));
+        ScoreAccumulator { sums: vec![0.0; b], score_moments: ScoreMoments::new(score_moments) }
     }
 
     /// Takes `rest` off rows of scores, and counts them as those of the samples from `first` on.
@@ -63,10 +62,10 @@ impl Tally {
         let b = self.sums.len();
         let (sums, _) = self.sums.as_chunks_mut::<LANES>();
         let (rest, _) = rest.as_chunks::<LANES>();
-        let (squares, _) = self.tails.squares.as_chunks_mut::<LANES>();
-        let (fourth_powers, _) = self.tails.fourth_powers.as_chunks_mut::<LANES>();
-        let (largest, _) = self.tails.largest.as_chunks_mut::<LANES>();
-        let (row, _) = self.tails.row.as_chunks_mut::<LANES>();
+        let (squares, _) = self.score_moments.squares.as_chunks_mut::<LANES>();
+        let (fourth_powers, _) = self.score_moments.fourth_powers.as_chunks_mut::<LANES>();
+        let (largest, _) = self.score_moments.largest.as_chunks_mut::<LANES>();
+        let (row, _) = self.score_moments.row.as_chunks_mut::<LANES>();
         let weight = &weight;
         vectorized(
             #[inline(always)]

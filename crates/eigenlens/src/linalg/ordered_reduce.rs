@@ -12,7 +12,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 /// `work` has something of its own thread (from `begin`), its item, and the number of the item that the same
 /// thread is likely to do next. It must not wait for other work of the pool. No more than `ahead` results wait
 /// to be taken.
-pub(crate) fn in_order<I: Send, S, R: Send, E: Send>(
+pub(crate) fn ordered_reduce<I: Send, S, R: Send, E: Send>(
     items: impl ExactSizeIterator<Item = I> + Send,
     ahead: usize,
     begin: impl Fn() -> S + Sync,
@@ -132,7 +132,9 @@ mod tests {
                 found.push(i);
                 taken.fetch_add(1, Ordering::SeqCst);
             };
-            pool::run(Some(threads), || in_order(0..200, 3, || (), work, take)).unwrap().unwrap();
+            pool::run(Some(threads), || ordered_reduce(0..200, 3, || (), work, take))
+                .unwrap()
+                .unwrap();
             assert_eq!(found, (0..200).collect::<Vec<_>>());
             assert_eq!(begun.into_inner(), 200);
         }
@@ -143,7 +145,7 @@ mod tests {
         for threads in [1, 3] {
             let mut sum = 0;
             let work = |_: &mut (), i: usize, _: usize| if i >= 7 { Err(i) } else { Ok(i) };
-            let run = || in_order(0..100, 16, || (), work, |i| sum += i);
+            let run = || ordered_reduce(0..100, 16, || (), work, |i| sum += i);
             assert_eq!(pool::run(Some(threads), run).unwrap(), Err(7));
             assert_eq!(sum, 21);
         }
@@ -163,7 +165,7 @@ mod tests {
             begun.wait();
             let mut sum = 0;
             let work = |_: &mut (), i: usize, _: usize| Ok::<_, ()>(i);
-            let run = || in_order(0..100, 4, || (), work, |i| sum += i);
+            let run = || ordered_reduce(0..100, 4, || (), work, |i| sum += i);
             pool::run(Some(2), run).unwrap().unwrap();
             assert_eq!(sum, 4950);
             ended.wait();
@@ -176,7 +178,7 @@ mod tests {
             assert!(i != 5);
             Ok::<_, ()>(())
         };
-        let run = || pool::run(Some(2), || in_order(0..1000, 4, || (), work, |()| ()));
+        let run = || pool::run(Some(2), || ordered_reduce(0..1000, 4, || (), work, |()| ()));
         assert!(std::panic::catch_unwind(run).is_err());
     }
 }

@@ -1,5 +1,5 @@
-//! `XᵀX V` for a block V of eight columns, of which rows are read from memory once: they are centred
-//! in registers, both times they are used, and never written.
+//! `Xᵀ(X V)` for a block V of eight columns. Rows are read from memory once: they are centred in registers,
+//! both times they are used, and never written.
 
 use super::rows::Row;
 use super::{Lines, has_wide_registers};
@@ -8,13 +8,13 @@ use crate::linalg::aligned::Aligned;
 use std::arch::x86_64::*;
 
 /// Columns of V.
-pub const THIN: usize = 8;
+pub const GRAM_APPLY_COLUMNS: usize = 8;
 
 /// Features whose products are summed at a time: their part of V fills a third of a first-level cache.
 const DEPTH: usize = 256;
 
 /// V (d × 8) and what its products are made with.
-pub struct Thin {
+pub struct GramApply {
     /// V by eight features: each column's eight numbers, padded with zeros.
     steps: Aligned<f64>,
     /// What is taken off every row.
@@ -24,35 +24,37 @@ pub struct Thin {
     features: usize,
 }
 
-impl Thin {
+impl GramApply {
     /// Of the numbers `value(feature, column)` and `center(feature)`; none where the CPU has no
     /// kernel for it.
     pub fn new(
         features: usize,
         value: impl Fn(usize, usize) -> f64,
         center: impl Fn(usize) -> f64,
-    ) -> Option<Thin> {
+    ) -> Option<GramApply> {
         if !has_wide_registers() {
             return None;
         }
         // An odd number of cache lines: the sums of one feature do not share cache sets.
         let stride = (features.div_ceil(8) | 1) * 8;
-        let mut thin = Thin {
-            steps: Aligned::zeros(THIN * stride),
+        let mut gram_apply = GramApply {
+            steps: Aligned::zeros(GRAM_APPLY_COLUMNS * stride),
             center: Aligned::zeros(stride),
             stride,
             features,
         };
         for f in 0..features {
-            thin.center[f] = center(f);
-            (0..THIN).for_each(|j| thin.steps[(f / 8 * THIN + j) * 8 + f % 8] = value(f, j));
+            gram_apply.center[f] = center(f);
+            (0..GRAM_APPLY_COLUMNS).for_each(|j| {
+                gram_apply.steps[(f / 8 * GRAM_APPLY_COLUMNS + j) * 8 + f % 8] = value(f, j)
+            });
         }
-        Some(thin)
+        Some(gram_apply)
     }
 
-    /// Numbers that [`Thin::add_transposed`] sums in: a line for each column of V.
+    /// Numbers that [`GramApply::add_transposed`] sums in: a line for each column of V.
     pub fn sums_len(&self) -> usize {
-        THIN * self.stride
+        GRAM_APPLY_COLUMNS * self.stride
     }
 
     /// The sum for one feature and one column of V.
@@ -62,7 +64,7 @@ impl Thin {
 
     /// `Z = (X − 1 cᵀ) V` (rows × 8); fetches `next` on the way.
     pub fn multiply<T: Row>(&self, x: Lines<T>, room: &mut Room, next: &Next, z: &mut [f64]) {
-        assert!(x.width == self.features && z.len() >= x.rows * THIN);
+        assert!(x.width == self.features && z.len() >= x.rows * GRAM_APPLY_COLUMNS);
         room.resize(x.rows);
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `new` asked for the features; the extents are asserted here and in `Lines::new`.
@@ -73,7 +75,7 @@ impl Thin {
 
     /// Adds `(X − 1 cᵀ)ᵀ Z` to `sums`; fetches `next` on the way.
     pub fn add_transposed<T: Row>(&self, x: Lines<T>, z: &[f64], next: &Next, sums: &mut [f64]) {
-        assert!(x.width == self.features && z.len() >= x.rows * THIN);
+        assert!(x.width == self.features && z.len() >= x.rows * GRAM_APPLY_COLUMNS);
         assert!(sums.len() >= self.sums_len());
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
@@ -89,7 +91,7 @@ pub struct Room(Aligned<f64>);
 
 impl Room {
     fn resize(&mut self, rows: usize) {
-        self.0.resize(rows * THIN * 8);
+        self.0.resize(rows * GRAM_APPLY_COLUMNS * 8);
         self.0.fill(0.0);
     }
 }
@@ -144,15 +146,15 @@ impl Next {
 
 #[cfg(target_arch = "x86_64")]
 mod wide {
-    use super::super::narrow::wide::{Fetching, add_columns};
+    use super::super::gemm_small_n::wide::{Fetching, add_columns};
     use super::super::rows::first;
-    use super::{DEPTH, Lines, Next, Row, THIN, Thin};
+    use super::{DEPTH, GRAM_APPLY_COLUMNS, GramApply, Lines, Next, Row};
     use std::arch::x86_64::*;
 
     /// SAFETY: the CPU has AVX-512; `room` has eight lanes for every row and column.
     #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
     pub unsafe fn multiply<T: Row>(
-        thin: &Thin,
+        gram_apply: &GramApply,
         x: Lines<T>,
         room: &mut [f64],
         next: &Next,
@@ -164,18 +166,20 @@ mod wide {
                 let width = DEPTH.min(x.width - from);
                 let mut i = 0;
                 while i < x.rows {
-                    let lanes = room.as_mut_ptr().add(i * THIN * 8);
+                    let lanes = room.as_mut_ptr().add(i * GRAM_APPLY_COLUMNS * 8);
                     let rows = x.data.as_ptr().add(i * x.stride + from);
                     let part = Part { rows, stride: x.stride, from, width };
                     match x.rows - i {
-                        1 => some_rows::<T, 1>(thin, part, lanes, next),
-                        2 => some_rows::<T, 2>(thin, part, lanes, next),
-                        _ => some_rows::<T, 3>(thin, part, lanes, next),
+                        1 => some_rows::<T, 1>(gram_apply, part, lanes, next),
+                        2 => some_rows::<T, 2>(gram_apply, part, lanes, next),
+                        _ => some_rows::<T, 3>(gram_apply, part, lanes, next),
                     }
                     i += 3;
                 }
             }
-            for (z, lanes) in z.iter_mut().zip(room.chunks_exact(8)).take(x.rows * THIN) {
+            for (z, lanes) in
+                z.iter_mut().zip(room.chunks_exact(8)).take(x.rows * GRAM_APPLY_COLUMNS)
+            {
                 *z = _mm512_reduce_add_pd(_mm512_loadu_pd(lanes.as_ptr()));
             }
         }
@@ -196,7 +200,7 @@ mod wide {
     #[inline(never)]
     #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
     unsafe fn some_rows<T: Row, const R: usize>(
-        thin: &Thin,
+        gram_apply: &GramApply,
         part: Part<T>,
         lanes: *mut f64,
         next: &Next,
@@ -204,24 +208,24 @@ mod wide {
         let whole = part.width / 8 * 8;
         // SAFETY: vouched for by the caller; the mask ends with the row.
         unsafe {
-            let mut sums = [[_mm512_setzero_pd(); THIN]; R];
+            let mut sums = [[_mm512_setzero_pd(); GRAM_APPLY_COLUMNS]; R];
             for i in 0..R {
-                for j in 0..THIN {
-                    sums[i][j] = _mm512_loadu_pd(lanes.add((i * THIN + j) * 8));
+                for j in 0..GRAM_APPLY_COLUMNS {
+                    sums[i][j] = _mm512_loadu_pd(lanes.add((i * GRAM_APPLY_COLUMNS + j) * 8));
                 }
             }
             let next = next.share(whole / 8, part.rows.cast());
             for f in (0..whole).step_by(8) {
-                add_products::<T, R, true>(thin, part, f, u8::MAX, &mut sums);
+                add_products::<T, R, true>(gram_apply, part, f, u8::MAX, &mut sums);
                 next.step();
             }
             if whole < part.width {
                 let mask = first(part.width - whole);
-                add_products::<T, R, false>(thin, part, whole, mask, &mut sums);
+                add_products::<T, R, false>(gram_apply, part, whole, mask, &mut sums);
             }
             for i in 0..R {
-                for j in 0..THIN {
-                    _mm512_storeu_pd(lanes.add((i * THIN + j) * 8), sums[i][j]);
+                for j in 0..GRAM_APPLY_COLUMNS {
+                    _mm512_storeu_pd(lanes.add((i * GRAM_APPLY_COLUMNS + j) * 8), sums[i][j]);
                 }
             }
         }
@@ -230,22 +234,22 @@ mod wide {
     /// SAFETY: as for `some_rows`; the features from `f` on that `mask` names are there.
     #[inline(always)]
     unsafe fn add_products<T: Row, const R: usize, const WHOLE: bool>(
-        thin: &Thin,
+        gram_apply: &GramApply,
         part: Part<T>,
         f: usize,
         mask: u8,
-        sums: &mut [[__m512d; THIN]; R],
+        sums: &mut [[__m512d; GRAM_APPLY_COLUMNS]; R],
     ) {
         // SAFETY: vouched for by the caller; V and the centre are padded to whole vectors.
         unsafe {
-            let center = _mm512_loadu_pd(thin.center.as_ptr().add(part.from + f));
+            let center = _mm512_loadu_pd(gram_apply.center.as_ptr().add(part.from + f));
             let mut x = [_mm512_setzero_pd(); R];
             for i in 0..R {
                 let entries = T::load::<WHOLE>(part.rows.add(i * part.stride + f), mask);
                 x[i] = _mm512_sub_pd(entries, center);
             }
-            let v = thin.steps.as_ptr().add((part.from + f) * THIN);
-            for j in 0..THIN {
+            let v = gram_apply.steps.as_ptr().add((part.from + f) * GRAM_APPLY_COLUMNS);
+            for j in 0..GRAM_APPLY_COLUMNS {
                 let v = _mm512_loadu_pd(v.add(j * 8));
                 for i in 0..R {
                     sums[i][j] = _mm512_fmadd_pd(x[i], v, sums[i][j]);
@@ -257,16 +261,18 @@ mod wide {
     /// SAFETY: the CPU has AVX-512; Z has eight numbers for every row, `sums` a line for each of them.
     #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw")]
     pub unsafe fn add_transposed<T: Row>(
-        thin: &Thin,
+        gram_apply: &GramApply,
         x: Lines<T>,
         z: &[f64],
         next: &Next,
         sums: &mut [f64],
     ) {
         let share = || next.share(x.rows, x.data.as_ptr().cast());
-        let (z, sums) = ((z.as_ptr(), THIN), (sums.as_mut_ptr(), thin.stride));
+        let (z, sums) = ((z.as_ptr(), GRAM_APPLY_COLUMNS), (sums.as_mut_ptr(), gram_apply.stride));
         // SAFETY: vouched for by the caller; lines and centre are padded.
-        unsafe { add_columns::<T, _, THIN, 3>(x, &thin.center, z, sums, share) };
+        unsafe {
+            add_columns::<T, _, GRAM_APPLY_COLUMNS, 3>(x, &gram_apply.center, z, sums, share)
+        };
     }
 
     impl Fetching for Next {
@@ -288,21 +294,25 @@ mod tests {
             let x: Vec<T> = (0..rows * stride).map(|i| of((i as f64 * 1.3).sin() + 9.0)).collect();
             let v = |f: usize, j: usize| ((f * 8 + j) as f64 * 0.7).cos();
             let center = |f: usize| 9.0 + f as f64 * 1e-3;
-            let Some(thin) = Thin::new(d, v, center) else { return };
+            let Some(gram_apply) = GramApply::new(d, v, center) else { return };
             let lines = Lines::new(&x, stride, rows, d);
             let next = Next::new(&x, d, rows);
             let entry = |i: usize, f: usize| -> f64 { x[i * stride + f].into() - center(f) };
-            let mut z = vec![0.0; rows * THIN];
-            thin.multiply(lines, &mut Room::default(), &next, &mut z);
-            for (i, j) in (0..rows).flat_map(|i| (0..THIN).map(move |j| (i, j))) {
+            let mut z = vec![0.0; rows * GRAM_APPLY_COLUMNS];
+            gram_apply.multiply(lines, &mut Room::default(), &next, &mut z);
+            for (i, j) in (0..rows).flat_map(|i| (0..GRAM_APPLY_COLUMNS).map(move |j| (i, j))) {
                 let expected: f64 = (0..d).map(|f| entry(i, f) * v(f, j)).sum();
-                assert!((z[i * THIN + j] - expected).abs() < 1e-12 * d as f64, "{rows} × {d}");
+                assert!(
+                    (z[i * GRAM_APPLY_COLUMNS + j] - expected).abs() < 1e-12 * d as f64,
+                    "{rows} × {d}"
+                );
             }
-            let mut sums = vec![0.5; thin.sums_len()];
-            thin.add_transposed(lines, &z, &next, &mut sums);
-            for (f, j) in (0..d).flat_map(|f| (0..THIN).map(move |j| (f, j))) {
-                let product: f64 = (0..rows).map(|i| entry(i, f) * z[i * THIN + j]).sum();
-                let found = thin.sum(&sums, f, j);
+            let mut sums = vec![0.5; gram_apply.sums_len()];
+            gram_apply.add_transposed(lines, &z, &next, &mut sums);
+            for (f, j) in (0..d).flat_map(|f| (0..GRAM_APPLY_COLUMNS).map(move |j| (f, j))) {
+                let product: f64 =
+                    (0..rows).map(|i| entry(i, f) * z[i * GRAM_APPLY_COLUMNS + j]).sum();
+                let found = gram_apply.sum(&sums, f, j);
                 assert!((found - 0.5 - product).abs() < 1e-10 * (1.0 + product.abs()));
             }
         }
