@@ -42,11 +42,11 @@ mod methods;
 mod missing;
 pub mod model;
 mod operator;
+mod options;
 mod scalar;
 pub mod select;
 pub mod solve;
 mod sparse;
-mod wishes;
 
 pub use data::{
     ColumnStatistics, Csr, Dataset, Holes, Missing, Moments, Resolved, RowReader, Rows,
@@ -72,10 +72,10 @@ pub use model::{
     SparsePcaModel, Summary, SupervisedPcaModel, Verification,
 };
 pub use operator::{Deflated, Operator, SparseSymmetric, SymmetricMatrix};
+pub use options::{NComponents, Options, Rule, Solver};
 pub use scalar::Scalar;
 pub use solve::{Certificate, Plan, Route};
 pub use sparse::{Deflation, ProofLimits, Ridge, StoppedBy};
-pub use wishes::{NComponents, Options, Rule, Solver};
 
 /// The commands and examples of the written pages, run as tests.
 #[cfg(doctest)]

@@ -130,7 +130,7 @@ fn from_sums(rows: usize, sums: &[u64], products: Array2<f64>) -> Moments {
 mod tests {
     use super::*;
     use crate::data::Dataset;
-    use crate::wishes::Options;
+    use crate::options::Options;
 
     fn number(i: usize, f: usize) -> u64 {
         (((i * 7919 + f * 104_729) * 2_654_435_761) >> 7) as u64 % [2, 256, 5, 17][f % 4]

@@ -18,8 +18,8 @@ use crate::linalg::scatter::{
     sums_stride,
 };
 use crate::linalg::simd::{Ahead, NonzeroRows, Tile, vectorized};
+use crate::options::Options;
 use crate::scalar::Scalar;
-use crate::wishes::Options;
 use ndarray::Array2;
 use rayon::prelude::*;
 

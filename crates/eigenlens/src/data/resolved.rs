@@ -6,8 +6,8 @@ use super::{Csr, Dataset, Prepared, RowReader, Rows, SampleWeights, Source};
 use crate::error::{Error, Result};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::pool;
+use crate::options::Options;
 use crate::scalar::Scalar;
-use crate::wishes::Options;
 use ndarray::{Array2, ArrayView2, Axis, s};
 
 /// A data set whose policy for holes has been carried out.

@@ -5,8 +5,8 @@ use super::{Dataset, Prepared};
 use crate::error::Result;
 use crate::linalg::dense::power_of_two;
 use crate::linalg::pool;
+use crate::options::Options;
 use crate::scalar::Scalar;
-use crate::wishes::Options;
 
 /// Mean and variance of every feature.
 #[derive(Clone, Debug, PartialEq)]

@@ -56,7 +56,7 @@ mod tests {
     use crate::data::Dataset;
     use crate::kernel::Kernel;
     use crate::linalg::random;
-    use crate::wishes::Options;
+    use crate::options::Options;
 
     fn permutations(n: u32) -> Vec<Vec<u32>> {
         if n == 0 {

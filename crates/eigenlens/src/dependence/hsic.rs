@@ -7,8 +7,8 @@ use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::linalg::pool;
+use crate::options::Options;
 use crate::scalar::Scalar;
-use crate::wishes::Options;
 
 /// How much two sets of columns depend on each other: `HSIC = tr(K_x H K_y H) / (n − 1)²` (Gretton,
 /// Bousquet, Smola & Schölkopf 2005). With characteristic kernels, such as the Gaussian, what it

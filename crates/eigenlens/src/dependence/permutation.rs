@@ -5,7 +5,7 @@ use super::side::Side;
 use super::sums::{Sums, squared_product};
 use crate::error::{Error, Result};
 use crate::linalg::random;
-use crate::wishes::Options;
+use crate::options::Options;
 use ndarray::{Array2, ArrayView2};
 use rand::Rng;
 use rayon::prelude::*;

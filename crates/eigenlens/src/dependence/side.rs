@@ -4,8 +4,8 @@ use crate::data::{Columns, Dataset, Prepared, Standardization, Standardized, UNL
 use crate::error::{Error, Result};
 use crate::kernel::{Gathering, Kernel, Points, ResolvedKernel, Scratch, TILE, tile};
 use crate::linalg::simd::{GemmFlags, Left, Tile};
+use crate::options::Options;
 use crate::scalar::Scalar;
-use crate::wishes::Options;
 use ndarray::Array2;
 use rayon::prelude::*;
 use std::collections::HashMap;

@@ -73,8 +73,8 @@ pub(super) struct Collector {
 }
 
 impl Collector {
-    fn new(wish: Wanted, own: Option<u32>) -> Collector {
-        let (most, reach) = match wish {
+    fn new(wanted: Wanted, own: Option<u32>) -> Collector {
+        let (most, reach) = match wanted {
             Wanted::Nearest(k) => (k, f64::INFINITY),
             Wanted::Within(squared) => (usize::MAX, squared),
         };

@@ -1,6 +1,6 @@
 //! Kernels: inner products in a feature space that is never visited.
 //!
-//! [`Kernel`] is the wish; [`Kernel::resolve`] turns it into a [`ResolvedKernel`], whose parameters
+//! [`Kernel`] is what users ask for; [`Kernel::resolve`] turns it into a [`ResolvedKernel`], whose parameters
 //! are numbers. [`Points`] are rows in the form kernels are computed from, [`tile`] computes
 //! `TILE × TILE` values at a time.
 

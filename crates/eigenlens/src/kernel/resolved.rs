@@ -59,7 +59,7 @@ impl ResolvedKernel {
         }
     }
 
-    /// The wish that resolves to this kernel.
+    /// The kernel as asked for that resolves to this one.
     pub fn to_kernel(&self) -> Kernel {
         use super::Bandwidth::Gamma;
         match self.clone() {

@@ -1,7 +1,7 @@
 //! Pages of memory fresh from the system, many at a time: each that is written before it was asked for
 //! interrupts the program, which for scores of tens of megabytes was a fifth of the pass that makes them.
 
-/// Asks for the pages under memory that will be written next, by the thread that will write it. A wish:
+/// Asks for the pages under memory that will be written next, by the thread that will write it. A hint:
 /// nothing depends on it, and what the memory holds stays as it is.
 pub(crate) fn populate_pages<T>(memory: &mut [T]) {
     #[cfg(target_os = "linux")]

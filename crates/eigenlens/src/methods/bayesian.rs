@@ -1,15 +1,15 @@
 //! Bayesian PCA: probabilistic PCA that finds its own dimension.
 
-use super::em::EmWish;
+use super::em::EmOptions;
 use super::fit::Fit;
 use super::ppca::{iterated, refuse_holes};
 use crate::data::{Dataset, Missing, compiled_here};
 use crate::error::{Error, Result};
 use crate::missing::{Observer, Progress};
 use crate::model::PpcaModel;
+use crate::options::{NComponents, Options};
 use crate::scalar::Scalar;
 use crate::solve::Plan;
-use crate::wishes::{NComponents, Options};
 use ndarray::Array2;
 use std::ops::ControlFlow;
 
@@ -111,8 +111,8 @@ impl BayesianPca {
                 return Ok(model);
             }
         }
-        let wish = EmWish { always: true, bayesian: true, plain: false };
-        match self.fit.run_em(data, &wish, observer)? {
+        let em_options = EmOptions { always: true, bayesian: true, plain: false };
+        match self.fit.run_em(data, &em_options, observer)? {
             Some(found) => Ok(iterated(found)),
             None => Err(Error::Internal("an iteration that was not made".into())),
         }

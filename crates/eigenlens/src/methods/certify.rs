@@ -7,8 +7,8 @@ use crate::linalg::{gemm, random};
 use crate::model::LinearMap;
 use crate::scalar::Scalar;
 use crate::solve::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};
+use crate::solve::covariance_solver::{CovarianceSolver, EigenPairs};
 use crate::solve::krylov::Remainder;
-use crate::solve::route::{Pairs, Routed};
 use ndarray::{Array2, ArrayView2, s};
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ use std::ops::Range;
 pub(super) struct Certifier<'a> {
     pub map: &'a LinearMap,
     pub values: &'a [f64],
-    pub pairs: &'a Pairs,
+    pub pairs: &'a EigenPairs,
     pub useful: usize,
     pub total: f64,
     pub divisor: f64,
@@ -30,7 +30,7 @@ impl Certifier<'_> {
     pub fn certify<T: Scalar>(
         &self,
         data: &Standardized<T>,
-        routed: &Routed<T>,
+        solver: &CovarianceSolver<T>,
         scores: Option<&mut Scores<'_, T>>,
         score_moments: &mut ScoreMoments,
     ) -> Result<Certificate> {
@@ -39,7 +39,7 @@ impl Certifier<'_> {
         let find_missed = || match &self.pairs.spectrum {
             Some(_) => Some(NoneMissed::Complete),
             None => certificate::missed_by_matrix(
-                routed.matrix().map(|matrix| (matrix, self.pairs.vectors.view())),
+                solver.matrix().map(|matrix| (matrix, self.pairs.vectors.view())),
                 &self.pairs.values,
                 k.min(self.useful),
                 self.total,
@@ -50,12 +50,12 @@ impl Certifier<'_> {
         let kept = k + guard;
         // Measuring every one of many components would cost more than the scores.
         let many = 8 * k > d.max(64) || kept > 3 * PROBES;
-        let belief = if many { self.belief(routed, kept) } else { None };
-        let of_matrix = matches!(belief, Some(Belief::Matrix(_)));
+        let residual_model = if many { self.residual_model(solver, kept) } else { None };
+        let of_matrix = matches!(residual_model, Some(ResidualModel::Matrix(_)));
         // A matrix is probed in any case: its values are counted beside the pass.
         let early = if of_matrix { None } else { Some(find_missed()) };
         let everywhere = if of_matrix || early == Some(None) { PROBES } else { 0 };
-        let among = if belief.is_some() && !of_matrix { PROBES } else { 0 };
+        let among = if residual_model.is_some() && !of_matrix { PROBES } else { 0 };
         // Passes over sparse rows would copy columns that do not fill vectors.
         let whole = everywhere + among > 0 || data.prepared.is_sparse();
         let padded = kept.next_multiple_of(if whole { data.column_step() } else { 1 });
@@ -76,7 +76,7 @@ impl Certifier<'_> {
         let mixture = random::normal_matrix(&mut rng, kept, among);
         let found = gemm::product(block.slice(s![.., ..kept]), mixture.view());
         block.slice_mut(s![.., padded + everywhere..]).assign(&found);
-        let from = if belief.is_some() { padded } else { 0 };
+        let from = if residual_model.is_some() { padded } else { 0 };
         let mut product = Array2::zeros((0, 0));
         let wanted =
             Pass { scores, gram: Some((from, &mut product)), score_moments: Some(score_moments) };
@@ -93,16 +93,16 @@ impl Certifier<'_> {
         let mut values: Vec<f64> = self.values.to_vec();
         values.extend(self.pairs.values.get(k).filter(|_| guard > 0));
         let columns = block.slice(s![.., ..kept]);
-        let (mut residuals, mut along, mut evidence) = match belief {
-            Some(belief) => {
+        let (mut residuals, mut along, mut evidence) = match residual_model {
+            Some(residual_model) => {
                 // Residuals as the solver believes them, and what it believes against the data.
-                let (residuals, along) = belief.residuals(columns, &values);
-                let difference = match &belief {
-                    Belief::Matrix(matrix) => {
+                let (residuals, along) = residual_model.residuals(columns, &values);
+                let difference = match &residual_model {
+                    ResidualModel::Matrix(matrix) => {
                         gemm::product(*matrix, gaussian.view())
                             - measured(padded..padded + everywhere)
                     }
-                    Belief::Remainder { basis, coefficients } => {
+                    ResidualModel::Remainder { basis, coefficients } => {
                         let mut scaled = mixture.clone();
                         for (mut row, &value) in scaled.rows_mut().into_iter().zip(&values) {
                             row *= value;
@@ -165,14 +165,18 @@ impl Certifier<'_> {
     }
 
     /// What the solver believes of the first `kept` columns.
-    fn belief<'r, T: Scalar>(&'r self, routed: &'r Routed<T>, kept: usize) -> Option<Belief<'r>> {
-        if let Some(matrix) = routed.matrix() {
-            return Some(Belief::Matrix(matrix));
+    fn residual_model<'r, T: Scalar>(
+        &'r self,
+        solver: &'r CovarianceSolver<T>,
+        kept: usize,
+    ) -> Option<ResidualModel<'r>> {
+        if let Some(matrix) = solver.matrix() {
+            return Some(ResidualModel::Matrix(matrix));
         }
         let Remainder { basis, coefficients: known } = self.pairs.remainder.as_ref()?;
         let mut coefficients = Array2::zeros((basis.ncols(), kept));
         if basis.is_empty() {
-            return Some(Belief::Remainder { basis: basis.view(), coefficients });
+            return Some(ResidualModel::Remainder { basis: basis.view(), coefficients });
         }
         // Components that took the place of rounding have nothing to do with what was found.
         let found = |j: &usize| *j < self.useful || *j >= self.values.len();
@@ -186,28 +190,28 @@ impl Certifier<'_> {
         {
             coefficients *= component.dot(&vector).signum();
         }
-        Some(Belief::Remainder { basis: basis.view(), coefficients })
+        Some(ResidualModel::Remainder { basis: basis.view(), coefficients })
     }
 }
 
 /// What a solver believes of the data's matrix A.
-enum Belief<'a> {
+enum ResidualModel<'a> {
     /// A itself, formed from the data.
     Matrix(ArrayView2<'a, f64>),
     /// What is left of the components C, `A C − C Λ = basis · coefficients`.
     Remainder { basis: ArrayView2<'a, f64>, coefficients: Array2<f64> },
 }
 
-impl Belief<'_> {
+impl ResidualModel<'_> {
     /// ‖A c − λ c‖ and |cᵀA c − λ| of each component, were it true.
     fn residuals(&self, columns: ArrayView2<f64>, values: &[f64]) -> (Vec<f64>, Vec<f64>) {
         match self {
-            Belief::Matrix(matrix) => {
+            ResidualModel::Matrix(matrix) => {
                 let product = gemm::product(*matrix, columns);
                 let residuals = certificate::residuals(product.view(), columns, values);
                 (residuals, certificate::along(product.view(), columns, values))
             }
-            Belief::Remainder { basis, coefficients } => {
+            ResidualModel::Remainder { basis, coefficients } => {
                 let inner = gemm::transposed_product(*basis, *basis).dot(coefficients);
                 let along = gemm::transposed_product(columns, *basis);
                 let each = coefficients.columns().into_iter().zip(inner.columns());
@@ -228,8 +232,8 @@ mod tests {
     use super::*;
     use crate::data::{Columns, Dataset, Moments, Prepared, Standardization};
     use crate::operator::FeatureGram;
+    use crate::options::Options;
     use crate::solve::finish;
-    use crate::wishes::Options;
 
     /// Certifies pairs of a covariance that was spoilt after it was formed, or spoilt pairs.
     fn residual(k: usize, spoil_matrix: f64, spoil_vector: f64) -> f64 {
@@ -247,8 +251,8 @@ mod tests {
         let total = matrix.diag().sum();
         matrix[[3, 5]] += spoil_matrix * matrix[[3, 3]];
         matrix[[5, 3]] = matrix[[3, 5]];
-        let routed: Routed<f64> = Routed::Covariance { matrix, noise: 0.0 };
-        let pairs = routed.leading(k, 90, 1e-10, usize::MAX, &Options::default()).unwrap();
+        let solver: CovarianceSolver<f64> = CovarianceSolver::Covariance { matrix, noise: 0.0 };
+        let pairs = solver.leading(k, 90, 1e-10, usize::MAX, &Options::default()).unwrap();
         let (values, mut components) =
             finish::largest_first(&pairs.values, &pairs.vectors, k, f64::SIGN_TIE);
         components[[0, 0]] += spoil_vector;
@@ -260,7 +264,7 @@ mod tests {
             Certifier { map: &map, values, pairs, useful: k, total, divisor, tolerance, seed };
         let standardized = Standardized { prepared: &prepared, by: &by };
         let certificate =
-            certifier.certify(&standardized, &routed, None, &mut ScoreMoments::new(k)).unwrap();
+            certifier.certify(&standardized, &solver, None, &mut ScoreMoments::new(k)).unwrap();
         certificate.relative_residual()
     }
 
@@ -282,7 +286,7 @@ mod tests {
 
     /// Residuals of 30 components that an iteration stopped early at, as the certificate bounds them
     /// and as the data have them, after `spoil`.
-    fn after_iteration(spoil: impl Fn(&mut Pairs, &mut Array2<f64>)) -> (Vec<f64>, Vec<f64>) {
+    fn after_iteration(spoil: impl Fn(&mut EigenPairs, &mut Array2<f64>)) -> (Vec<f64>, Vec<f64>) {
         let mut x = random::normal_matrix(&mut random::stream(8, 0), 600, 400);
         for (f, mut column) in x.columns_mut().into_iter().enumerate() {
             column.mapv_inplace(|v| 50.0 + v * (1.0 + 30.0 / (1.0 + f as f64)));
@@ -296,7 +300,7 @@ mod tests {
     fn iterate(
         x: &Array2<f64>,
         tolerance: f64,
-        spoil: impl Fn(&mut Pairs, &mut Array2<f64>),
+        spoil: impl Fn(&mut EigenPairs, &mut Array2<f64>),
     ) -> (Certificate, f64, Vec<f64>) {
         let (d, k) = (x.ncols(), 30);
         let data = Dataset::from(x);
@@ -305,8 +309,9 @@ mod tests {
         let by = Standardization::new::<f64>(&columns, None, true, false);
         let divisor = columns.weight - 1.0;
         let standardized = || Standardized { prepared: &prepared, by: &by };
-        let routed = Routed::Iterative { operator: FeatureGram { data: standardized(), divisor } };
-        let mut pairs = routed.leading(k, d, tolerance, usize::MAX, &Options::default()).unwrap();
+        let solver =
+            CovarianceSolver::Iterative { operator: FeatureGram { data: standardized(), divisor } };
+        let mut pairs = solver.leading(k, d, tolerance, usize::MAX, &Options::default()).unwrap();
         let (values, mut components) =
             finish::largest_first(&pairs.values, &pairs.vectors, k, f64::SIGN_TIE);
         spoil(&mut pairs, &mut components);
@@ -324,7 +329,7 @@ mod tests {
         let certifier =
             Certifier { map: &map, values, pairs, useful: k, total, divisor, tolerance, seed };
         let certificate =
-            certifier.certify(&standardized(), &routed, None, &mut ScoreMoments::new(k)).unwrap();
+            certifier.certify(&standardized(), &solver, None, &mut ScoreMoments::new(k)).unwrap();
         (certificate, values[0], true_residuals)
     }
 

@@ -14,15 +14,15 @@ use crate::missing::{
 };
 use crate::model::ppca::EmRecord;
 use crate::model::{LinearMap, PcaModel, PcaParts};
+use crate::options::NComponents;
 use crate::scalar::Scalar;
 use crate::solve::certificate::{self, Evidence, Measured, PROBES};
 use crate::solve::{Convergence, Plan, Route, finish};
-use crate::wishes::NComponents;
 use ndarray::{Array1, Array2, Axis, s};
 
 /// What is asked of expectation maximisation beside what every fit is asked.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct EmWish {
+pub(super) struct EmOptions {
     /// Iterate also where there are no holes.
     pub always: bool,
     /// With a prior that switches directions off.
@@ -119,12 +119,12 @@ impl Fit {
         memory(data, k, 1, self.options.memory)
     }
 
-    /// Fits by expectation maximisation; `None` where there is no hole and the wish is not to
+    /// Fits by expectation maximisation; `None` where there is no hole and it was not asked to
     /// iterate then.
     pub(super) fn run_em<T: Scalar>(
         &self,
         data: &Dataset<T>,
-        wish: &EmWish,
+        em_options: &EmOptions,
         observer: &mut Observer,
     ) -> Result<Option<EmFit>> {
         if !self.center {
@@ -134,14 +134,14 @@ impl Fit {
                 instead: Some(Hint::Set { option: "missing", value: "mean".into() }),
             });
         }
-        self.check_wish()?;
+        self.check_options()?;
         let plan = self.plan_em(data)?;
         pool::run(self.options.threads, || {
             let surveyed = Surveyed::new(data, self.standardize)?;
-            if surveyed.observed.holes.missing == 0 && !wish.always && !wish.bayesian {
+            if surveyed.observed.holes.missing == 0 && !em_options.always && !em_options.bayesian {
                 return Ok(None);
             }
-            self.em(data, &surveyed, wish, plan, observer).map(Some)
+            self.em(data, &surveyed, em_options, plan, observer).map(Some)
         })?
     }
 
@@ -149,7 +149,7 @@ impl Fit {
         &self,
         data: &Dataset<T>,
         surveyed: &Surveyed<T>,
-        wish: &EmWish,
+        em_options: &EmOptions,
         plan: Plan,
         observer: &mut Observer,
     ) -> Result<EmFit> {
@@ -159,7 +159,7 @@ impl Fit {
         let em = Em {
             tolerance: 0.1 * self.em_tolerance(),
             max_iterations: self.options.max_iterations,
-            accelerate: !wish.plain,
+            accelerate: !em_options.plain,
             floor: (NOISE_FLOOR * mean_variance).max(f64::MIN_POSITIVE),
             room: self.em_memory(data).room,
         };
@@ -173,7 +173,7 @@ impl Fit {
                 by,
                 variances,
                 k.min(most),
-                wish.bayesian,
+                em_options.bayesian,
                 &em,
                 self.options.seed,
                 observer,
@@ -203,7 +203,7 @@ impl Fit {
                 });
             }
         };
-        self.dress(data, surveyed, estimate, k, wish, plan, &em)
+        self.dress(data, surveyed, estimate, k, em_options, plan, &em)
     }
 
     pub(super) fn em_tolerance(&self) -> f64 {
@@ -218,7 +218,7 @@ impl Fit {
         surveyed: &Surveyed<T>,
         estimate: Estimate,
         k: usize,
-        wish: &EmWish,
+        em_options: &EmOptions,
         plan: Plan,
         em: &Em,
     ) -> Result<EmFit> {
@@ -227,8 +227,8 @@ impl Fit {
         let n = observed.row_weight;
         let part = &estimate.parts[0];
         let varying = by.weight.iter().filter(|w| **w > 0.0).count();
-        let (strengths, mut components, relevance) = axes(part, wish.bayesian)?;
-        let k = if wish.bayesian { strengths.len().max(1) } else { k };
+        let (strengths, mut components, relevance) = axes(part, em_options.bayesian)?;
+        let k = if em_options.bayesian { strengths.len().max(1) } else { k };
         // The prior may leave nothing: one null component stands for it.
         let useful = strengths.len().min(k);
         // Data without any spread have no noise either.
@@ -300,7 +300,7 @@ impl Fit {
         // With a prior the iteration climbs a bound of the evidence, not the likelihood.
         let likelihood = if flat {
             f64::NAN
-        } else if wish.bayesian {
+        } else if em_options.bayesian {
             let (w, mean) = (latent.w.clone(), part.mean.clone());
             log_likelihood(prepared, by, Part { w, mean, noise, share: 1.0, prior: None })?
         } else {
@@ -343,7 +343,8 @@ impl Fit {
         };
         // The prior pulls W towards 0, away from the maximum of the likelihood: its residual shows by
         // how much, and is no failure.
-        let body = if wish.bayesian { PcaModel::assemble(parts) } else { PcaModel::new(parts) };
+        let body =
+            if em_options.bayesian { PcaModel::assemble(parts) } else { PcaModel::new(parts) };
         Ok(EmFit {
             body,
             noise,

@@ -2,7 +2,7 @@
 //! certificate is not good enough, once more on a more careful route.
 
 use super::certify::Certifier;
-use super::em::EmWish;
+use super::em::EmOptions;
 use crate::data::{
     Columns, Dataset, Missing, Moments, Prepared, ScoreMoments, Scores, Standardization,
     Standardized, compiled_here,
@@ -13,12 +13,12 @@ use crate::linalg::{gemm, pool};
 use crate::missing::Observer;
 use crate::model::{LinearMap, PcaModel, PcaParts, factors};
 use crate::operator::FeatureGram;
+use crate::options::{NComponents, Options, Solver};
 use crate::scalar::{Scalar, typed};
 use crate::select::{self, Outcome, Sample, Spectrum};
+use crate::solve::covariance_solver::{CovarianceSolver, EigenPairs};
 use crate::solve::plan::{self, Plan, Route, Task};
-use crate::solve::route::{Pairs, Routed};
 use crate::solve::{finish, krylov};
-use crate::wishes::{NComponents, Options, Solver};
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
@@ -84,7 +84,7 @@ impl Fit {
         if data.missing() != Missing::Em {
             return Ok(self.run(data, false)?.0);
         }
-        match self.run_em(data, &EmWish::default(), observer)? {
+        match self.run_em(data, &EmOptions::default(), observer)? {
             Some(found) => Ok(found.body),
             None => Ok(self.run_whole(&data.clone().with_missing(Missing::Error), false)?.0),
         }
@@ -99,7 +99,7 @@ impl Fit {
             Missing::Error => self.run_whole(data, want_scores),
             Missing::Em => {
                 let found =
-                    self.run_em(data, &EmWish::default(), &mut |_| ControlFlow::Continue(()))?;
+                    self.run_em(data, &EmOptions::default(), &mut |_| ControlFlow::Continue(()))?;
                 let Some(found) = found else {
                     return self.run_whole(&data.clone().with_missing(Missing::Error), want_scores);
                 };
@@ -187,28 +187,32 @@ impl Fit {
         let limit = self.limit(&columns, d)?;
         let max_rank = max_rank(&columns, &variances, self.center);
         let standardized = || Standardized { prepared: &prepared, by: &by };
-        let routed = match (plan.route, self.solver) {
-            (Route::Covariance, _) => Routed::Covariance {
+        let solver = match (plan.route, self.solver) {
+            (Route::Covariance, _) => CovarianceSolver::Covariance {
                 matrix: covariance(scatter.unwrap_or_default(), &columns, &by, self.center),
                 noise: if T::EPSILON > f64::EPSILON { 2.0 * T::EPSILON } else { 0.0 },
             },
-            (Route::Dual, _) => {
-                Routed::Dual { data: standardized(), gram: standardized().gram_matrix()?, divisor }
-            }
+            (Route::Dual, _) => CovarianceSolver::Dual {
+                data: standardized(),
+                gram: standardized().gram_matrix()?,
+                divisor,
+            },
             (Route::Svd, _) => {
-                Routed::Svd { data: standardized(), tall: columns.rows >= d, divisor }
+                CovarianceSolver::Svd { data: standardized(), tall: columns.rows >= d, divisor }
             }
             (Route::Randomized, Solver::Randomized { oversampling, power_iterations: power }) => {
                 let operator = FeatureGram { data: standardized(), divisor };
-                Routed::Randomized { operator, oversampling, power }
+                CovarianceSolver::Randomized { operator, oversampling, power }
             }
-            _ => Routed::Iterative { operator: FeatureGram { data: standardized(), divisor } },
+            _ => CovarianceSolver::Iterative {
+                operator: FeatureGram { data: standardized(), divisor },
+            },
         };
         // Step 3: the pairs.
         let may_give_up = !last
             && plan.route == Route::Iterative
             && self.next_route(data, plan.route, columns.rows).is_some();
-        let question = Question {
+        let selector = ComponentSelector {
             fit: self,
             limit,
             n_varying: n_varying(&variances),
@@ -219,7 +223,7 @@ impl Fit {
             affordable: if may_give_up { self.task(data).most_applications() } else { usize::MAX },
         };
         let mut notes = Vec::new();
-        let (k, mut pairs) = question.resolve(&routed, data, &mut notes)?;
+        let (k, mut pairs) = selector.resolve(&solver, data, &mut notes)?;
         if may_give_up && !pairs.convergence.converged {
             return Ok(Followed::GaveUp { rows: columns.rows });
         }
@@ -264,8 +268,8 @@ impl Fit {
         });
         let mut score_moments = ScoreMoments::new(k);
         let certificate =
-            certifier.certify(&standardized(), &routed, scores.as_mut(), &mut score_moments)?;
-        drop(routed);
+            certifier.certify(&standardized(), &solver, scores.as_mut(), &mut score_moments)?;
+        drop(solver);
         // Step 6: what the user should know.
         let mut warnings = warn::<T>(data, &columns, &by, &variances, &values, useful, k, self);
         warnings.extend(score_warnings(&score_moments, columns.weight, useful));
@@ -352,7 +356,7 @@ impl Fit {
             streamed,
             weights: data.weights().map_or(0, |w| w.values().len()),
             f32: T::EPSILON > f64::EPSILON,
-            wish: &self.n_components,
+            n_components: &self.n_components,
             solver: self.solver,
             options: &self.options,
         }
@@ -367,10 +371,10 @@ impl Fit {
             (Some(n), None) => self.check_k(n.min(data.n_features()), n, data.n_features())?,
             _ => {}
         }
-        self.check_wish()
+        self.check_options()
     }
 
-    pub(super) fn check_wish(&self) -> Result<()> {
+    pub(super) fn check_options(&self) -> Result<()> {
         match self.n_components {
             NComponents::VarianceShare(share) if !(share > 0.0 && share <= 1.0) => {
                 Err(Error::Parameter {
@@ -429,7 +433,7 @@ struct Fitted<T: Scalar> {
 }
 
 /// How many components, asked of a route.
-struct Question<'a> {
+struct ComponentSelector<'a> {
     fit: &'a Fit,
     limit: usize,
     n_varying: usize,
@@ -440,20 +444,20 @@ struct Question<'a> {
     affordable: usize,
 }
 
-impl Question<'_> {
+impl ComponentSelector<'_> {
     fn resolve<T: Scalar>(
         &self,
-        routed: &Routed<T>,
+        solver: &CovarianceSolver<T>,
         data: &Dataset<T>,
         notes: &mut Vec<Warning>,
-    ) -> Result<(usize, Pairs)> {
+    ) -> Result<(usize, EigenPairs)> {
         match &self.fit.n_components {
-            NComponents::Fixed(k) => Ok((*k, self.leading(routed, *k)?)),
-            NComponents::All => Ok((self.limit, self.leading(routed, self.limit)?)),
+            NComponents::Fixed(k) => Ok((*k, self.leading(solver, *k)?)),
+            NComponents::All => Ok((self.limit, self.leading(solver, self.limit)?)),
             NComponents::VarianceShare(share) => {
                 // The last bits of a sum must not cost a component.
                 let target = share * self.total * (1.0 - 1e-12);
-                self.grow(routed, |values| {
+                self.grow(solver, |values| {
                     let mut sum = 0.0;
                     let last = values.iter().position(|v| {
                         sum += v;
@@ -465,7 +469,7 @@ impl Question<'_> {
                 })
             }
             NComponents::Rule(rule) => {
-                let pairs = self.leading(routed, self.limit)?;
+                let pairs = self.leading(solver, self.limit)?;
                 let all = pairs.spectrum.as_ref().unwrap_or(&pairs.values);
                 let values: Vec<f64> = all
                     .iter()
@@ -505,17 +509,17 @@ impl Question<'_> {
     /// it says it takes, and for all where these cost no more.
     fn grow<T: Scalar>(
         &self,
-        routed: &Routed<T>,
+        solver: &CovarianceSolver<T>,
         enough: impl Fn(&[f64]) -> std::result::Result<usize, usize>,
-    ) -> Result<(usize, Pairs)> {
+    ) -> Result<(usize, EigenPairs)> {
         let mut k = 16.min(self.limit);
         let mut applications = 0;
         let d = self.columns.mean.len();
-        if matches!(routed, Routed::Iterative { .. }) && krylov::basis_columns(k, d) < d {
+        if matches!(solver, CovarianceSolver::Iterative { .. }) && krylov::basis_columns(k, d) < d {
             // The first value, roughly, says how many it takes at least.
             const ROUGHLY: f64 = 0.05;
             let first =
-                routed.leading(1, self.limit, ROUGHLY, self.affordable, &self.fit.options)?;
+                solver.leading(1, self.limit, ROUGHLY, self.affordable, &self.fit.options)?;
             applications = first.convergence.operator_applications;
             let fewest = enough(first.values.get(..1).unwrap_or_default()).unwrap_or_else(|n| n);
             k = fewest.clamp(k, self.limit);
@@ -525,12 +529,12 @@ impl Question<'_> {
             let likely = plan::likely_applications(k).min(d.div_ceil(krylov::WIDTH));
             if applications + likely > self.affordable {
                 // An iteration that would take longer than another route is not begun.
-                return Ok((k, Pairs::unfinished()));
+                return Ok((k, EigenPairs::unfinished()));
             }
-            if routed.finds_all(k) {
+            if solver.finds_all(k) {
                 k = self.limit;
             }
-            let pairs = self.leading(routed, k)?;
+            let pairs = self.leading(solver, k)?;
             applications += pairs.convergence.operator_applications;
             let fewest = match enough(&pairs.values[..pairs.values.len().min(k)]) {
                 Ok(last) => return Ok((last + 1, pairs)),
@@ -545,10 +549,10 @@ impl Question<'_> {
         }
     }
 
-    fn leading<T: Scalar>(&self, routed: &Routed<T>, k: usize) -> Result<Pairs> {
+    fn leading<T: Scalar>(&self, solver: &CovarianceSolver<T>, k: usize) -> Result<EigenPairs> {
         // Krylov stops a little below the tolerance, so that rounding does not undo it.
         let tolerance = 0.3 * self.tolerance;
-        routed.leading(k, self.limit, tolerance, self.affordable, &self.fit.options)
+        solver.leading(k, self.limit, tolerance, self.affordable, &self.fit.options)
     }
 }
 

@@ -5,11 +5,11 @@ use crate::data::{Moments, Standardization};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::{self, gemm, pool};
 use crate::model::{GramPca, LinearMap, PcaModel, PcaParts};
+use crate::options::NComponents;
 use crate::select::{self, Outcome, Spectrum};
 use crate::solve::certificate::{self, Evidence, Measured, NoneMissed};
 use crate::solve::plan::{Plan, Route};
 use crate::solve::{dense, finish};
-use crate::wishes::NComponents;
 use ndarray::{Array2, ArrayView2, Axis};
 
 /// Fits from moments, without data to measure against.
@@ -90,7 +90,7 @@ fn from_matrix(
     max_rank: usize,
 ) -> Result<PcaModel> {
     fit.options.check()?;
-    fit.check_wish()?;
+    fit.check_options()?;
     let d = matrix.nrows();
     let plan = Plan {
         route: Route::Given,
@@ -230,7 +230,7 @@ fn check_spectrum(descending: &[f64]) -> Result<()> {
 /// Spectrum and training scores from a Gram matrix.
 pub(super) fn from_gram(fit: &Fit, gram: ArrayView2<f64>) -> Result<GramPca> {
     fit.options.check()?;
-    fit.check_wish()?;
+    fit.check_options()?;
     check_symmetric("the Gram matrix", gram)?;
     let n = gram.nrows();
     if n < 2 {

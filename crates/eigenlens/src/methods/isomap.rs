@@ -9,9 +9,9 @@ use crate::linalg::{pool, random};
 use crate::model::{
     DistanceMap, Distances, EmbeddingMap, EmbeddingModel, EmbeddingParts, pick_columns,
 };
+use crate::options::{NComponents, Options};
 use crate::scalar::Scalar;
 use crate::solve::Plan;
-use crate::wishes::{NComponents, Options};
 use ndarray::{Array2, Axis};
 
 /// Isomap (Tenenbaum, de Silva & Langford 2000): the leading eigenvectors of `−½ H D∘D H`, with D

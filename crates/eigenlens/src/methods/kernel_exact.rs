@@ -9,11 +9,11 @@ use crate::model::{
     KernelAccuracy, KernelBody, KernelMap, KernelPcaModel, KernelPcaParts, NegativePart,
 };
 use crate::operator::{KernelGram, Operator};
+use crate::options::{NComponents, Rule};
 use crate::scalar::Scalar;
 use crate::solve::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};
-use crate::solve::krylov::{self, Ritz, Wish};
+use crate::solve::krylov::{self, EigenRequest, RitzPairs};
 use crate::solve::{Plan, Route, dense, finish};
-use crate::wishes::{NComponents, Rule};
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
 
 /// Fits on some of the samples.
@@ -97,7 +97,8 @@ fn exact_parts<T: Scalar>(
     let floor = 8.0 * (n as f64).sqrt() * rounding * largest + 4.0 * f64::EPSILON * row_sum;
     let gram = gram.centered();
     // Step 3: the pairs.
-    let search = Search { fit, gram: &gram, n, total, floor, tolerance: fit.tolerance::<T>() };
+    let search =
+        ComponentSelector { fit, gram: &gram, n, total, floor, tolerance: fit.tolerance::<T>() };
     let (k, pairs) = search.resolve()?;
     gram.rest();
     let order = finish::descending(&pairs.values);
@@ -195,7 +196,7 @@ fn check_finite(column_means: &Array1<f64>) -> Result<()> {
 }
 
 /// How many pairs, asked of the kernel.
-struct Search<'a> {
+struct ComponentSelector<'a> {
     fit: &'a KernelPca,
     gram: &'a KernelGram<'a>,
     n: usize,
@@ -204,8 +205,8 @@ struct Search<'a> {
     tolerance: f64,
 }
 
-impl Search<'_> {
-    fn resolve(&self) -> Result<(usize, Ritz)> {
+impl ComponentSelector<'_> {
+    fn resolve(&self) -> Result<(usize, RitzPairs)> {
         let divisor = self.n as f64 - 1.0;
         match self.fit.n_components {
             NComponents::Fixed(k) => Ok((k, self.leading(k)?)),
@@ -227,7 +228,7 @@ impl Search<'_> {
 
     /// Asks for twice as many pairs until `stop`, shown the sum so far and the newest value, says
     /// so; the last `drop` of them are not kept.
-    fn grow(&self, stop: impl Fn(f64, f64) -> bool, drop: usize) -> Result<(usize, Ritz)> {
+    fn grow(&self, stop: impl Fn(f64, f64) -> bool, drop: usize) -> Result<(usize, RitzPairs)> {
         let mut k = 16.min(self.n);
         loop {
             let pairs = self.leading(k)?;
@@ -247,23 +248,23 @@ impl Search<'_> {
         }
     }
 
-    fn leading(&self, k: usize) -> Result<Ritz> {
+    fn leading(&self, k: usize) -> Result<RitzPairs> {
         // Half of the tolerance: the certificate sees the rounding of the kernel besides.
-        let mut wish = Wish::new(k, self.n, 0.5 * self.tolerance, &self.fit.options);
+        let mut request = EigenRequest::new(k, self.n, 0.5 * self.tolerance, &self.fit.options);
         // Past this many products a full decomposition would have been cheaper.
         let small = self.n <= 4096;
         if small {
-            wish.affordable = (self.n / 4).max(60);
+            request.affordable = (self.n / 4).max(60);
         }
         if self.n > FEW {
-            let pairs = krylov::largest(self.gram, &wish)?;
+            let pairs = krylov::largest(self.gram, &request)?;
             if pairs.convergence.converged || !small {
                 return Ok(pairs);
             }
         }
         let mut matrix = Array2::zeros((self.n, self.n));
         self.gram.apply(Array2::eye(self.n).view(), &mut matrix)?;
-        Ok(dense::full(matrix.view(), k + wish.guard)?.ritz)
+        Ok(dense::full(matrix.view(), k + request.guard)?.ritz)
     }
 }
 
@@ -347,8 +348,9 @@ fn negative_part(
         let symmetric = (&matrix + &matrix.t()) * 0.5;
         (crate::linalg::dense::symmetric_eigenvalues(symmetric.view())?, true)
     } else {
-        let wish = Wish { guard: 0, ..Wish::new(8.min(n), n, 1e-3, &fit.options) };
-        let pairs = krylov::largest(&Negated(gram), &wish)?;
+        let request =
+            EigenRequest { guard: 0, ..EigenRequest::new(8.min(n), n, 1e-3, &fit.options) };
+        let pairs = krylov::largest(&Negated(gram), &request)?;
         (pairs.values.iter().map(|v| -v).collect(), false)
     };
     let below: Vec<f64> = values.iter().copied().filter(|v| *v < -floor).collect();

@@ -114,7 +114,7 @@ fn fit_factor<T: Scalar>(fit: &KernelPca, rows: &FactorRows<T>) -> Result<PcaMod
     pca.options.tolerance = Some(fit.tolerance::<T>());
     // The budget was checked as a whole.
     pca.options.memory = None;
-    pca.solver = crate::wishes::Solver::Auto;
+    pca.solver = crate::options::Solver::Auto;
     Ok(pca.run(&Dataset::streamed(rows), false)?.0)
 }
 

@@ -7,9 +7,9 @@ use crate::error::{Error, Result};
 use crate::kernel::{Kernel, ResolvedKernel};
 use crate::linalg::pool;
 use crate::model::KernelPcaModel;
+use crate::options::{NComponents, Options, Rule};
 use crate::scalar::Scalar;
 use crate::solve::{Plan, Route};
-use crate::wishes::{NComponents, Options, Rule};
 use ndarray::Array2;
 
 /// Kernel PCA (Schölkopf, Smola & Müller 1997): PCA in the feature space of a kernel, from the
@@ -90,7 +90,7 @@ pub enum KernelStorage {
 }
 
 impl KernelPca {
-    /// Keeps `n_components`: a number, or a [`NComponents`] wish. The kernel is Gaussian with the
+    /// Keeps `n_components`: a number, or a [`NComponents`]. The kernel is Gaussian with the
     /// median heuristic unless [`KernelPca::kernel`] says otherwise.
     pub fn new(n_components: impl Into<NComponents>) -> Self {
         KernelPca {
@@ -184,12 +184,12 @@ impl KernelPca {
                 return Err(not_square(n, d));
             }
         }
-        self.check_wish()?;
+        self.check_options()?;
         self.check_approximation()?;
         self.check_k(self.limit(data.n_samples().unwrap_or(usize::MAX)), data.n_samples(), d)
     }
 
-    fn check_wish(&self) -> Result<()> {
+    fn check_options(&self) -> Result<()> {
         let wrong = |value: String, expected| {
             Err(Error::Parameter { name: "n_components", value, expected })
         };

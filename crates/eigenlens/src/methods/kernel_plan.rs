@@ -5,9 +5,9 @@ use crate::data::{Dataset, unit_rows};
 use crate::error::{Error, Hint, Result};
 use crate::kernel::{Arithmetic, Kernel, Points};
 use crate::operator::KernelGram;
+use crate::options::NComponents;
 use crate::scalar::Scalar;
 use crate::solve::{Plan, Route, krylov};
-use crate::wishes::NComponents;
 
 /// What a plan is made from.
 pub(super) struct KernelTask<'a> {

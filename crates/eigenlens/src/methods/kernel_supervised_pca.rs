@@ -8,10 +8,10 @@ use crate::linalg::dense::symmetric_eigen;
 use crate::linalg::{gemm, pool};
 use crate::model::{KernelMap, KernelSupervisedParts, KernelSupervisedPcaModel, TargetRecord};
 use crate::operator::{KernelGram, Operator};
+use crate::options::{NComponents, Options};
 use crate::scalar::Scalar;
 use crate::solve::certificate::{self, Certificate, Evidence, Measured, NoneMissed};
 use crate::solve::{Convergence, Plan, Route, finish};
-use crate::wishes::{NComponents, Options};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 
 /// Kernel supervised PCA (Barshan, Ghodsi, Azimifar & Zolghadri Jahromi 2011): directions in the
@@ -47,7 +47,7 @@ pub struct KernelSupervisedPca {
 const COLUMNS: usize = 32;
 
 impl KernelSupervisedPca {
-    /// Keeps `n_components`: a number, or a [`NComponents`] wish; a share is a share of HSIC, and
+    /// Keeps `n_components`: a number, or a [`NComponents`]; a share is a share of HSIC, and
     /// all are as many as the target can tell apart. The kernel is Gaussian with the median
     /// heuristic unless [`KernelSupervisedPca::kernel`] says otherwise.
     pub fn new(n_components: impl Into<NComponents>) -> Self {

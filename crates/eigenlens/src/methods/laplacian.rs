@@ -10,9 +10,9 @@ use crate::model::{
     Affinity, EmbeddingMap, EmbeddingModel, EmbeddingParts, LaplacianMap, Normalization, Scaling,
 };
 use crate::operator::SparseSymmetric;
+use crate::options::{NComponents, Options};
 use crate::scalar::Scalar;
 use crate::solve::Plan;
-use crate::wishes::{NComponents, Options};
 use ndarray::Array2;
 
 /// Laplacian eigenmaps (Belkin & Niyogi 2003): the eigenvectors of the graph Laplacian with the

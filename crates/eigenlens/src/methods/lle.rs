@@ -9,10 +9,10 @@ use crate::model::{
     EmbeddingMap, EmbeddingModel, EmbeddingParts, LleMap, Scaling, reconstruction_weights,
 };
 use crate::operator::SparseSymmetric;
+use crate::options::{NComponents, Options};
 use crate::scalar::Scalar;
 use crate::solve::Plan;
-use crate::solve::krylov::{self, Wish};
-use crate::wishes::{NComponents, Options};
+use crate::solve::krylov::{self, EigenRequest};
 use ndarray::Array2;
 use rayon::prelude::*;
 
@@ -174,8 +174,8 @@ impl Lle {
         let largest = match self.scaling {
             Scaling::Unit => 0.0,
             Scaling::Kernel => {
-                let wish = Wish::new(1, n, tolerance, &self.options);
-                krylov::largest(&matrix, &wish)?.values.first().copied().unwrap_or(0.0)
+                let request = EigenRequest::new(1, n, tolerance, &self.options);
+                krylov::largest(&matrix, &request)?.values.first().copied().unwrap_or(0.0)
             }
         };
         let factor = |value: &f64| match self.scaling {

@@ -4,9 +4,9 @@ use super::fit::Fit;
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::model::PcaModel;
+use crate::options::{NComponents, Options, Solver};
 use crate::scalar::Scalar;
 use crate::solve::Plan;
-use crate::wishes::{NComponents, Options, Solver};
 use ndarray::Array2;
 
 /// Uncentred PCA: the right singular vectors of the data themselves, with `λ = s²/(n − 1)` and the
@@ -27,7 +27,7 @@ pub struct Lsa {
 }
 
 impl Lsa {
-    /// Keeps `n_components`: a number, or a [`NComponents`] wish.
+    /// Keeps `n_components`: a number, or a [`NComponents`].
     pub fn new(n_components: impl Into<NComponents>) -> Self {
         Lsa { fit: Fit::new("lsa", n_components.into(), false) }
     }

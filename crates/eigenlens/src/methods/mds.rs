@@ -1,7 +1,7 @@
 //! Classical multidimensional scaling.
 
 use super::fit::Fit;
-use super::spectral::{self, Pairs};
+use super::spectral::{self, EigenPairs};
 use crate::data::{Dataset, compiled_here};
 use crate::error::{Error, Result};
 use crate::graph::{
@@ -12,9 +12,9 @@ use crate::linalg::pool;
 use crate::model::{
     DistanceMap, Distances, EmbeddingMap, EmbeddingModel, EmbeddingParts, NegativePart,
 };
+use crate::options::{NComponents, Options};
 use crate::scalar::Scalar;
 use crate::solve::Plan;
-use crate::wishes::{NComponents, Options};
 use ndarray::{Array2, ArrayView2, Axis, s};
 
 /// Classical MDS (Torgerson 1952): the leading eigenvectors of `−½ H D∘D H`, scaled so that inner
@@ -258,7 +258,7 @@ impl Mds {
 }
 
 /// `V Λ^{-1/2}`, which places others, and `V Λ^{1/2}`, the coordinates; 0 for null components.
-pub(super) fn dress(pairs: &Pairs) -> (Array2<f64>, Array2<f64>) {
+pub(super) fn dress(pairs: &EigenPairs) -> (Array2<f64>, Array2<f64>) {
     let roots: Vec<f64> = pairs.values.iter().map(|v| v.sqrt()).collect();
     let mut projector = pairs.vectors.clone();
     let mut coordinates = pairs.vectors.clone();

@@ -9,9 +9,9 @@ use crate::linalg::pool;
 use crate::missing::{Em, Memory, Observer, Progress, fit_mixture, least_samples, memory};
 use crate::model::PpcaMixtureModel;
 use crate::model::ppca::EmRecord;
+use crate::options::{NComponents, Options};
 use crate::scalar::Scalar;
 use crate::solve::{Plan, finish};
-use crate::wishes::{NComponents, Options};
 use std::ops::ControlFlow;
 
 /// A mixture of probabilistic PCAs (Tipping & Bishop 1999, *Mixtures of probabilistic principal

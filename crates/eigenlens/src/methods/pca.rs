@@ -6,9 +6,9 @@ use crate::data::{Dataset, Moments};
 use crate::error::Result;
 use crate::missing::Progress;
 use crate::model::PcaModel;
+use crate::options::{NComponents, Options, Solver};
 use crate::scalar::Scalar;
 use crate::solve::Plan;
-use crate::wishes::{NComponents, Options, Solver};
 use ndarray::{Array2, ArrayView2};
 use std::ops::ControlFlow;
 
@@ -30,7 +30,7 @@ pub struct Pca {
 }
 
 impl Pca {
-    /// Keeps `n_components`: a number, or a [`NComponents`] wish.
+    /// Keeps `n_components`: a number, or a [`NComponents`].
     pub fn new(n_components: impl Into<NComponents>) -> Self {
         Pca { fit: Fit::new("pca", n_components.into(), true) }
     }

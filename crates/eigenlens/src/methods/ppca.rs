@@ -1,6 +1,6 @@
 //! Probabilistic PCA: a Gaussian whose covariance is low rank plus noise.
 
-use super::em::EmWish;
+use super::em::EmOptions;
 use super::fit::Fit;
 use crate::data::{Dataset, Missing, compiled_here};
 use crate::error::Result;
@@ -9,9 +9,9 @@ use crate::linalg::pool;
 use crate::missing::{Observer, Progress};
 use crate::model::PcaModel;
 use crate::model::ppca::PpcaModel;
+use crate::options::{NComponents, Options, Solver};
 use crate::scalar::Scalar;
 use crate::solve::Plan;
-use crate::wishes::{NComponents, Options, Solver};
 use ndarray::parallel::prelude::*;
 use ndarray::{Array2, Axis};
 use std::ops::ControlFlow;
@@ -52,7 +52,7 @@ pub enum Algorithm {
 }
 
 impl Ppca {
-    /// Keeps `n_components`: a number, or a [`NComponents`] wish.
+    /// Keeps `n_components`: a number, or a [`NComponents`].
     pub fn new(n_components: impl Into<NComponents>) -> Self {
         let fit = Fit::new("ppca", n_components.into(), true);
         Ppca { fit, algorithm: Algorithm::Auto }
@@ -151,8 +151,8 @@ impl Ppca {
             if data.missing() == Missing::Error {
                 refuse_holes(data)?;
             }
-            let wish = EmWish { always, plain, bayesian: false };
-            if let Some(found) = self.fit.run_em(data, &wish, observer)? {
+            let em_options = EmOptions { always, plain, bayesian: false };
+            if let Some(found) = self.fit.run_em(data, &em_options, observer)? {
                 return Ok(iterated(found));
             }
         }

@@ -6,21 +6,21 @@ use crate::graph::{Neighborhood, Neighbors, Network, Points, Search};
 use crate::linalg::random;
 use crate::model::NegativePart;
 use crate::operator::{Centered, Operator, SparseSymmetric};
+use crate::options::{NComponents, Options};
 use crate::scalar::Scalar;
 use crate::solve::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};
-use crate::solve::krylov::{self, Wish};
+use crate::solve::krylov::{self, EigenRequest};
 use crate::solve::plan::{Plan, Route};
 use crate::solve::shift_invert::{Smallest, smallest_with_guard};
 use crate::solve::{Convergence, dense, finish};
-use crate::wishes::{NComponents, Options};
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, concatenate, s};
 
 /// Neighbours of every sample, where none were asked for.
 const DEFAULT_NEIGHBORS: usize = 10;
 
 /// The number of components: a number, or all that the method has.
-pub(super) fn resolve_k(wish: &NComponents, limit: usize, n: usize, d: usize) -> Result<usize> {
-    match *wish {
+pub(super) fn resolve_k(request: &NComponents, limit: usize, n: usize, d: usize) -> Result<usize> {
+    match *request {
         NComponents::Fixed(0) => Err(Error::Parameter {
             name: "n_components",
             value: "0".into(),
@@ -139,8 +139,8 @@ pub(super) struct Graph {
 }
 
 /// What was asked for, or a usual number of neighbours.
-pub(super) fn neighborhood(wish: Option<Neighborhood>, n: usize) -> Result<Neighborhood> {
-    let which = wish.unwrap_or(Neighborhood::Nearest(DEFAULT_NEIGHBORS.min(n - 1)));
+pub(super) fn neighborhood(request: Option<Neighborhood>, n: usize) -> Result<Neighborhood> {
+    let which = request.unwrap_or(Neighborhood::Nearest(DEFAULT_NEIGHBORS.min(n - 1)));
     which.check(n)?;
     Ok(which)
 }
@@ -153,7 +153,7 @@ pub(super) fn graph(points: &Points, which: Neighborhood, join: bool) -> Result<
 }
 
 /// Extreme pairs, as an embedding needs them.
-pub(super) struct Pairs {
+pub(super) struct EigenPairs {
     /// k values.
     pub values: Vec<f64>,
     /// n × k, signed, unit columns.
@@ -173,14 +173,14 @@ pub(super) fn leading_of_distances(
     k: usize,
     tolerance: f64,
     options: &Options,
-) -> Result<Pairs> {
+) -> Result<EigenPairs> {
     let n = squared.nrows();
     let operator = Centered { matrix: squared, factor: -0.5 };
     let (sum, diagonal) = (sum_of(squared), squared.diag().sum());
     let trace = (sum / n as f64 - diagonal) * 0.5;
     // Step 1: the pairs, by iteration where they are few of many.
     let found = if dense::prefers_krylov(n, k) {
-        Some(krylov::largest(&operator, &Wish::new(k, n, 0.1 * tolerance, options))?)
+        Some(krylov::largest(&operator, &EigenRequest::new(k, n, 0.1 * tolerance, options))?)
     } else {
         None
     };
@@ -241,7 +241,7 @@ pub(super) fn leading_of_distances(
         none_missed,
     });
     measured.truncate(k);
-    Ok(Pairs {
+    Ok(EigenPairs {
         values: measured,
         vectors: kept,
         useful,
@@ -259,7 +259,7 @@ pub(super) fn smallest_of_graph(
     k: usize,
     tolerance: f64,
     options: &Options,
-) -> Result<Pairs> {
+) -> Result<EigenPairs> {
     let known = Array2::from_shape_vec((null.len(), 1), null.to_vec())
         .map_err(|e| Error::Internal(e.to_string()))?;
     let options = Options { tolerance: Some(tolerance), ..options.clone() };
@@ -286,7 +286,7 @@ pub(super) fn smallest_of_graph(
         none_missed: none_missed
             .unwrap_or(NoneMissed::Probabilistic { bound: f64::INFINITY, failure: 1.0 }),
     });
-    Ok(Pairs {
+    Ok(EigenPairs {
         values,
         vectors,
         useful: k,
@@ -337,9 +337,9 @@ const NEGATIVE_PRODUCTS: usize = 16;
 
 /// About the smallest eigenvalues. They are Ritz values: never below the true ones.
 fn smallest_values(operator: &dyn Operator, options: &Options) -> Result<Vec<f64>> {
-    let wish = Wish::new(NEGATIVE_VALUES, operator.dim(), 1e-3, options);
-    let max_applications = wish.max_applications.min(NEGATIVE_PRODUCTS);
-    let ritz = krylov::largest(&Negative(operator), &Wish { max_applications, ..wish })?;
+    let request = EigenRequest::new(NEGATIVE_VALUES, operator.dim(), 1e-3, options);
+    let max_applications = request.max_applications.min(NEGATIVE_PRODUCTS);
+    let ritz = krylov::largest(&Negative(operator), &EigenRequest { max_applications, ..request })?;
     Ok(ritz.values.iter().map(|v| -v).collect())
 }
 

@@ -13,18 +13,18 @@ use crate::linalg::dense::{power_of_two, thin_svd};
 use crate::linalg::{gemm, random};
 use crate::model::{LinearMap, SupervisedParts, SupervisedPcaModel, TargetRecord};
 use crate::operator::Blended;
+use crate::options::{NComponents, Solver};
 use crate::scalar::Scalar;
 use crate::solve::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};
-use crate::solve::krylov::{self, Ritz, Wish};
+use crate::solve::covariance_solver::EigenPairs;
+use crate::solve::krylov::{self, EigenRequest, RitzPairs};
 use crate::solve::plan::{self, Plan, Route};
-use crate::solve::route::Pairs;
 use crate::solve::{Convergence, dense, finish};
-use crate::wishes::{NComponents, Solver};
 use ndarray::{Array2, Axis, s};
 
 /// One fit.
 pub(super) struct Supervised<'a, 'd, T: Scalar> {
-    pub wish: &'a SupervisedPca,
+    pub estimator: &'a SupervisedPca,
     pub data: &'a Dataset<'d, T>,
     pub target: &'a Target,
     pub labels: &'a Labels,
@@ -56,7 +56,7 @@ impl<T: Scalar> Supervised<'_, '_, T> {
         let blend = self.blend(&cross, &by, variances.iter().sum(), columns.weight - 1.0);
         // Step 2: the pairs.
         let varying = fit::max_rank(columns, &variances, true);
-        let most = match self.wish.supervision < 1.0 && blend.alpha > 0.0 {
+        let most = match self.estimator.supervision < 1.0 && blend.alpha > 0.0 {
             true => varying,
             false if blend.squares == 0.0 => 0,
             false => varying.min(self.labels.rank),
@@ -82,10 +82,14 @@ impl<T: Scalar> Supervised<'_, '_, T> {
         }
         finish::complete(&mut components, useful, T::SIGN_TIE);
         // Step 4: scores, variances, HSIC and residuals, in one pass over the data.
-        let map =
-            LinearMap { by: by.clone(), components, useful, threads: self.wish.options.threads };
+        let map = LinearMap {
+            by: by.clone(),
+            components,
+            useful,
+            threads: self.estimator.options.threads,
+        };
         let unit = power_of_two(by.exponent);
-        let mut scores = (want_scores && self.wish.center).then(|| {
+        let mut scores = (want_scores && self.estimator.center).then(|| {
             let factors = (0..k).map(|j| if j < useful { unit } else { 0.0 }).collect();
             Scores::gather(factors, prepared.n_rows().unwrap_or(0))
         });
@@ -109,8 +113,8 @@ impl<T: Scalar> Supervised<'_, '_, T> {
             variances: along,
             total: variances.iter().sum(),
             n_samples: columns.weight,
-            center: self.wish.center,
-            supervision: self.wish.supervision,
+            center: self.estimator.center,
+            supervision: self.estimator.supervision,
             target: TargetRecord::new(self.target, self.labels),
             feature_names: self.data.feature_names().map(<[String]>::to_vec),
             certificate: measured.certificate,
@@ -124,7 +128,7 @@ impl<T: Scalar> Supervised<'_, '_, T> {
 
     /// Supervision 0: PCA itself, and what its components carry of HSIC.
     pub fn unsupervised(&self, want_scores: bool) -> Result<(SupervisedPcaModel, Array2<T>)> {
-        let (pca, scores) = self.wish.unsupervised().run(self.data, want_scores)?;
+        let (pca, scores) = self.estimator.unsupervised().run(self.data, want_scores)?;
         let pca = pca.into_parts();
         let cross = Cross::of(&mut Prepared::new(self.data)?, &self.labels.factor)?;
         let by = &pca.map.by;
@@ -143,7 +147,7 @@ impl<T: Scalar> Supervised<'_, '_, T> {
             variances: pca.values,
             total,
             n_samples: cross.columns.weight,
-            center: self.wish.center,
+            center: self.estimator.center,
             supervision: 0.0,
             target: TargetRecord::new(self.target, self.labels),
             feature_names: pca.feature_names,
@@ -158,7 +162,7 @@ impl<T: Scalar> Supervised<'_, '_, T> {
 
     /// The model, its map without the mean where the textbook's form is asked for.
     fn model(&self, mut parts: SupervisedParts) -> SupervisedPcaModel {
-        if !self.wish.center {
+        if !self.estimator.center {
             parts.map.by.mean.fill(0.0);
             parts.map.by.low.fill(0.0);
         }
@@ -172,7 +176,7 @@ impl<T: Scalar> Supervised<'_, '_, T> {
         scores: Array2<T>,
         want_scores: bool,
     ) -> Result<(SupervisedPcaModel, Array2<T>)> {
-        if want_scores && !self.wish.center {
+        if want_scores && !self.estimator.center {
             let scores = model.transform(self.data)?;
             return Ok((model, scores));
         }
@@ -181,7 +185,7 @@ impl<T: Scalar> Supervised<'_, '_, T> {
 
     fn standardization(&self, prepared: &Prepared<T>, columns: &Columns) -> Standardization {
         let exponents = prepared.exponents();
-        Standardization::new::<T>(columns, exponents, true, self.wish.standardize)
+        Standardization::new::<T>(columns, exponents, true, self.estimator.standardize)
     }
 
     fn blend(&self, cross: &Cross, by: &Standardization, total: f64, divisor: f64) -> Blend {
@@ -190,7 +194,7 @@ impl<T: Scalar> Supervised<'_, '_, T> {
         let most = (total * divisor).sqrt() * self.labels.squares.sqrt();
         let size = cross.iter().map(|v| v * v).sum::<f64>();
         let squares = if size.sqrt() > 64.0 * f64::EPSILON * most { size } else { 0.0 };
-        let share = self.wish.supervision;
+        let share = self.estimator.supervision;
         let per = |share: f64, trace: f64| if trace > 0.0 { share / trace } else { 0.0 };
         let (d, width) = cross.dim();
         let (alpha, beta) = (per(1.0 - share, total * divisor), per(share, squares));
@@ -206,37 +210,37 @@ impl<T: Scalar> Supervised<'_, '_, T> {
         blend: &Blend,
         plan: &Plan,
         varying: usize,
-    ) -> Result<Pairs> {
+    ) -> Result<EigenPairs> {
         if plan.route == Route::Labels {
             return labels_route(blend);
         }
         let d = self.data.n_features();
-        let k = match self.wish.n_components {
+        let k = match self.estimator.n_components {
             NComponents::Fixed(k) => k,
             _ => varying.max(1),
         };
         let tolerance = 0.3 * self.tolerance();
-        let wish = Wish::new(k, d, tolerance, &self.wish.options);
+        let request = EigenRequest::new(k, d, tolerance, &self.estimator.options);
         let (ritz, spectrum) = if plan.route == Route::Covariance {
             let matrix = blended_matrix(self.data, data.by, blend)?;
-            let leading = dense::leading(matrix.view(), &wish)?;
+            let leading = dense::leading(matrix.view(), &request)?;
             (leading.ritz, leading.spectrum)
         } else {
             let (alpha, beta) = (blend.alpha, blend.beta);
             let operator = Blended { data, cross: &blend.cross, alpha, beta };
-            (krylov::largest(&operator, &wish)?, None)
+            (krylov::largest(&operator, &request)?, None)
         };
         let top = ritz.values.first().copied().unwrap_or(0.0).max(0.0);
         let noise = if T::EPSILON > f64::EPSILON { 2.0 * T::EPSILON } else { 0.0 };
         let floor = (8.0 * (d as f64).sqrt() * f64::EPSILON).max(noise) * top;
-        let Ritz { values, vectors, convergence, .. } = ritz;
-        Ok(Pairs { values, vectors, spectrum, floor, convergence, remainder: None })
+        let RitzPairs { values, vectors, convergence, .. } = ritz;
+        Ok(EigenPairs { values, vectors, spectrum, floor, convergence, remainder: None })
     }
 
     /// How many components to keep.
-    fn resolve(&self, pairs: &Pairs, most: usize, d: usize) -> Result<usize> {
+    fn resolve(&self, pairs: &EigenPairs, most: usize, d: usize) -> Result<usize> {
         let carry = pairs.values.iter().take(most).filter(|v| **v > pairs.floor).count();
-        match self.wish.n_components {
+        match self.estimator.n_components {
             NComponents::Fixed(k) => Ok(k),
             NComponents::VarianceShare(share) => {
                 // The last bits of a sum must not cost a component.
@@ -267,7 +271,7 @@ impl<T: Scalar> Supervised<'_, '_, T> {
 
     fn tolerance(&self) -> f64 {
         let usual = if T::EPSILON > f64::EPSILON { 1e-6 } else { 1e-9 };
-        self.wish.options.tolerance.unwrap_or(usual)
+        self.estimator.options.tolerance.unwrap_or(usual)
     }
 
     #[expect(clippy::too_many_arguments)]
@@ -281,14 +285,14 @@ impl<T: Scalar> Supervised<'_, '_, T> {
         k: usize,
         blend: &Blend,
     ) -> Vec<Warning> {
-        let like = self.wish.unsupervised();
+        let like = self.estimator.unsupervised();
         // Null components are told of below, in words that fit.
         let mut warnings = fit::warn::<T>(self.data, columns, by, variances, along, k, k, &like);
         let total: f64 = variances.iter().sum();
         if total > 0.0 && blend.squares == 0.0 {
             warnings.push(Warning::NoDependence);
         } else if total > 0.0 && useful < k {
-            warnings.push(if self.wish.supervision == 1.0 {
+            warnings.push(if self.estimator.supervision == 1.0 {
                 Warning::LabelRank { useful, requested: k }
             } else {
                 Warning::NullComponents { useful, requested: k }
@@ -304,7 +308,7 @@ impl<T: Scalar> Supervised<'_, '_, T> {
         &self,
         data: &Standardized<T>,
         blend: &Blend,
-        pairs: &Pairs,
+        pairs: &EigenPairs,
         map: &LinearMap,
         values: &[f64],
         scores: Option<&mut Scores<'_, T>>,
@@ -323,7 +327,7 @@ impl<T: Scalar> Supervised<'_, '_, T> {
             block.column_mut(k).assign(&pairs.vectors.column(k));
         }
         if probes > 0 {
-            let mut rng = random::stream(self.wish.options.seed, 3);
+            let mut rng = random::stream(self.estimator.options.seed, 3);
             block.slice_mut(s![.., kept..]).assign(&random::normal_matrix(&mut rng, d, PROBES));
         }
         let formed = gemm::transposed_product(blend.cross.view(), block.view());
@@ -392,7 +396,7 @@ struct Findings {
 }
 
 /// ‖M‖, or a bound on it.
-fn spectral_norm(blend: &Blend, pairs: &Pairs) -> f64 {
+fn spectral_norm(blend: &Blend, pairs: &EigenPairs) -> f64 {
     if blend.alpha == 0.0 {
         // The values are shares of ‖M‖²_F.
         let top = pairs.values.first().copied().unwrap_or(0.0);
@@ -403,17 +407,24 @@ fn spectral_norm(blend: &Blend, pairs: &Pairs) -> f64 {
 }
 
 /// All singular vectors of M: nothing is squared.
-fn labels_route(blend: &Blend) -> Result<Pairs> {
+fn labels_route(blend: &Blend) -> Result<EigenPairs> {
     if blend.squares == 0.0 {
         let vectors = Array2::zeros((blend.cross.nrows(), 0));
         let convergence = Convergence { converged: true, ..Convergence::default() };
         let (values, spectrum) = (Vec::new(), Some(Vec::new()));
-        return Ok(Pairs { values, vectors, spectrum, floor: 0.0, convergence, remainder: None });
+        return Ok(EigenPairs {
+            values,
+            vectors,
+            spectrum,
+            floor: 0.0,
+            convergence,
+            remainder: None,
+        });
     }
     let svd = thin_svd(blend.cross.view())?;
     let values: Vec<f64> = svd.s.iter().map(|s| s * (blend.beta * s)).collect();
     let residual = f64::EPSILON * values.first().copied().unwrap_or(0.0);
-    Ok(Pairs {
+    Ok(EigenPairs {
         floor: blend.floor * (blend.beta * blend.floor),
         convergence: Convergence {
             converged: true,
@@ -451,17 +462,17 @@ fn blended_matrix<T: Scalar>(
 
 /// What will be done, from the shapes of data and labels.
 pub(super) fn plan<T: Scalar>(
-    wish: &SupervisedPca,
+    estimator: &SupervisedPca,
     data: &Dataset<T>,
     labels: &Labels,
 ) -> Result<Plan> {
     let (d, width) = (data.n_features(), labels.factor.width());
     let held = labels.held_memory();
-    if wish.supervision == 0.0 {
-        let plan = wish.unsupervised().plan(data)?;
+    if estimator.supervision == 0.0 {
+        let plan = estimator.unsupervised().plan(data)?;
         return Ok(Plan { peak_memory: plan.peak_memory + held, ..plan });
     }
-    let like = wish.unsupervised();
+    let like = estimator.unsupervised();
     let task = like.task(data);
     let (k, product) = (task.likely_k() as u64 + 1, (d * width * 8) as u64);
     let one_pass = !task.sparse && product <= 1 << 20;
@@ -485,8 +496,8 @@ pub(super) fn plan<T: Scalar>(
         + (4 << 20)
         + if task.sparse { 9 * d * padded * 8 } else { 0 };
     let own = 8 * product + first.max(last) + reading + held + (2 << 20);
-    let budget = wish.options.memory.unwrap_or(u64::MAX);
-    if wish.supervision == 1.0 {
+    let budget = estimator.options.memory.unwrap_or(u64::MAX);
+    if estimator.supervision == 1.0 {
         let shape = match data.n_samples() {
             Some(n) => format!("{n} × {d}"),
             None => format!("{d} features"),
@@ -500,7 +511,7 @@ pub(super) fn plan<T: Scalar>(
             Err(Error::Memory { route: "the labels route".into(), needed: own, budget })
         };
     }
-    if !matches!(wish.solver, Solver::Auto | Solver::Covariance | Solver::Iterative) {
+    if !matches!(estimator.solver, Solver::Auto | Solver::Covariance | Solver::Iterative) {
         return Err(Error::Unsupported {
             what: "this solver".into(),
             why: "does not apply to a blend (only `covariance` and `iterative` do)",
@@ -512,7 +523,7 @@ pub(super) fn plan<T: Scalar>(
         let forced = plan::Task { solver: Solver::Iterative, ..task };
         plan = Plan { reason: plan.reason, ..plan::plan(&forced)? };
     }
-    if plan.route == Route::Iterative && !matches!(wish.n_components, NComponents::Fixed(_)) {
+    if plan.route == Route::Iterative && !matches!(estimator.n_components, NComponents::Fixed(_)) {
         let forced = plan::Task { solver: Solver::Covariance, ..like.task(data) };
         plan = plan::plan(&forced)?;
     }

@@ -7,9 +7,9 @@ use crate::dependence::{LabelKernel, Labels};
 use crate::error::{Error, Result};
 use crate::linalg::pool;
 use crate::model::SupervisedPcaModel;
+use crate::options::{NComponents, Options, Solver};
 use crate::scalar::{Scalar, typed};
 use crate::solve::Plan;
-use crate::wishes::{NComponents, Options, Solver};
 use ndarray::Array2;
 
 /// Supervised PCA (Barshan, Ghodsi, Azimifar & Zolghadri Jahromi 2011): orthonormal directions U
@@ -42,7 +42,7 @@ pub struct SupervisedPca {
 typed!(WithScores, T => Result<(SupervisedPcaModel, Array2<T>)>);
 
 impl SupervisedPca {
-    /// Keeps `n_components`: a number, or a [`NComponents`] wish; a share is a share of HSIC, and
+    /// Keeps `n_components`: a number, or a [`NComponents`]; a share is a share of HSIC, and
     /// all are as many as the target can tell apart.
     pub fn new(n_components: impl Into<NComponents>) -> Self {
         SupervisedPca {
@@ -147,7 +147,7 @@ impl SupervisedPca {
         pool::run(self.options.threads, || {
             let labels = self.labels(&Prepared::new(data)?, target)?;
             let plan = supervised_fit::plan(self, data, &labels)?;
-            let fit = Supervised { wish: self, data, target, labels: &labels };
+            let fit = Supervised { estimator: self, data, target, labels: &labels };
             if self.supervision == 0.0 {
                 fit.unsupervised(want_scores)
             } else {
@@ -160,7 +160,7 @@ impl SupervisedPca {
         Labels::new(target, self.kernel, self.keep_unlabelled, prepared.counts())
     }
 
-    /// PCA with the same wishes: the other end of the dial.
+    /// PCA with the same options: the other end of the dial.
     pub(super) fn unsupervised(&self) -> Fit {
         let mut fit = Fit::new("pca", self.n_components.clone(), true);
         fit.standardize = self.standardize;
@@ -172,7 +172,7 @@ impl SupervisedPca {
     /// Refuses what cannot be meant, before any row is read.
     fn check<T: Scalar>(&self, data: &Dataset<T>, target: &Target) -> Result<()> {
         self.options.check()?;
-        self.unsupervised().check_wish()?;
+        self.unsupervised().check_options()?;
         if !(0.0..=1.0).contains(&self.supervision) {
             return Err(Error::Parameter {
                 name: "supervision",

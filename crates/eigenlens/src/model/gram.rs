@@ -2,9 +2,9 @@
 
 use super::pca::factors;
 use crate::error::{Error, Result};
+use crate::options::NComponents;
 use crate::solve::certificate::{self, Certificate, Evidence, Measured, NoneMissed};
 use crate::solve::{dense, finish};
-use crate::wishes::NComponents;
 use ndarray::{Array2, ArrayView2};
 
 /// Explained variances and training scores from a Gram matrix. There are no components: the
@@ -21,7 +21,7 @@ impl GramPca {
     /// Decomposes a Gram matrix (n × n), already centred where it should be.
     pub(crate) fn decompose(
         gram: Array2<f64>,
-        wish: &NComponents,
+        n_components: &NComponents,
         whiten: bool,
         center: bool,
     ) -> Result<GramPca> {
@@ -39,7 +39,7 @@ impl GramPca {
                 largest: top,
             });
         }
-        let k = match wish {
+        let k = match n_components {
             NComponents::Fixed(k) => *k,
             NComponents::All => n,
             NComponents::VarianceShare(share) => {

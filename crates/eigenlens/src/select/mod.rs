@@ -31,7 +31,7 @@ mod threshold;
 
 pub use reason::Reason;
 
-use crate::wishes::Rule;
+use crate::options::Rule;
 use known::Known;
 use ndarray::ArrayView2;
 

@@ -1,32 +1,32 @@
 //! Eigenpairs of a symmetric matrix in memory: all of them, or the leading ones.
 
 use super::Convergence;
-use super::krylov::{self, Ritz, Wish};
+use super::krylov::{self, EigenRequest, RitzPairs};
 use crate::error::Result;
 use crate::linalg::dense;
 use crate::operator::SymmetricMatrix;
 use ndarray::{Array2, ArrayView2, Axis};
 
-/// The leading `wish.k` pairs (and guards) of a symmetric matrix.
+/// The leading `request.k` pairs (and guards) of a symmetric matrix.
 pub(crate) struct Leading {
-    pub ritz: Ritz,
+    pub ritz: RitzPairs,
     /// All eigenvalues, descending, where they were computed.
     pub spectrum: Option<Vec<f64>>,
 }
 
 /// Krylov where few are wanted of many, otherwise everything.
-pub(crate) fn leading(matrix: ArrayView2<f64>, wish: &Wish) -> Result<Leading> {
+pub(crate) fn leading(matrix: ArrayView2<f64>, request: &EigenRequest) -> Result<Leading> {
     let d = matrix.nrows();
-    if prefers_krylov(d, wish.k) {
+    if prefers_krylov(d, request.k) {
         // Past this many products the full decomposition would have been cheaper.
-        let limit = wish.max_applications.min((d / 8).max(40));
-        let wish = Wish { max_applications: limit, ..*wish };
-        let ritz = krylov::largest(&SymmetricMatrix(matrix), &wish)?;
+        let limit = request.max_applications.min((d / 8).max(40));
+        let request = EigenRequest { max_applications: limit, ..*request };
+        let ritz = krylov::largest(&SymmetricMatrix(matrix), &request)?;
         if ritz.convergence.converged {
             return Ok(Leading { ritz, spectrum: None });
         }
     }
-    full(matrix, wish.k + wish.guard)
+    full(matrix, request.k + request.guard)
 }
 
 /// Whether a few pairs are cheaper than all.
@@ -48,6 +48,7 @@ pub(crate) fn full(matrix: ArrayView2<f64>, wanted: usize) -> Result<Leading> {
         iterations: 0,
         operator_applications: 0,
     };
-    let ritz = Ritz { values: values[..wanted].to_vec(), vectors, convergence, remainder: None };
+    let ritz =
+        RitzPairs { values: values[..wanted].to_vec(), vectors, convergence, remainder: None };
     Ok(Leading { ritz, spectrum: Some(values) })
 }

@@ -8,7 +8,7 @@ use super::{Convergence, finish};
 use crate::error::Result;
 use crate::linalg::{dense, gemm, random};
 use crate::operator::Operator;
-use crate::wishes::Options;
+use crate::options::Options;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
 use rand_chacha::ChaCha8Rng;
 
@@ -16,7 +16,7 @@ use rand_chacha::ChaCha8Rng;
 pub(crate) const WIDTH: usize = 8;
 
 /// What is asked of the iteration.
-pub(crate) struct Wish {
+pub(crate) struct EigenRequest {
     /// Pairs that must converge.
     pub k: usize,
     /// Further pairs returned as they are, to know the gap after the last one.
@@ -32,9 +32,9 @@ pub(crate) struct Wish {
     pub seed: u64,
 }
 
-impl Wish {
-    pub fn new(k: usize, dim: usize, tolerance: f64, options: &Options) -> Wish {
-        Wish {
+impl EigenRequest {
+    pub fn new(k: usize, dim: usize, tolerance: f64, options: &Options) -> EigenRequest {
+        EigenRequest {
             k,
             guard: usize::from(k < dim),
             tolerance,
@@ -52,7 +52,7 @@ pub(crate) fn basis_columns(k: usize, dim: usize) -> usize {
 }
 
 /// Approximate eigenpairs, in no particular order.
-pub(crate) struct Ritz {
+pub(crate) struct RitzPairs {
     /// k + guard values.
     pub values: Vec<f64>,
     /// d × (k + guard).
@@ -78,14 +78,14 @@ impl Remainder {
 }
 
 /// The largest pairs of a symmetric operator.
-pub(crate) fn largest(operator: &dyn Operator, wish: &Wish) -> Result<Ritz> {
+pub(crate) fn largest(operator: &dyn Operator, request: &EigenRequest) -> Result<RitzPairs> {
     let d = operator.dim();
-    let wanted = wish.k + wish.guard;
+    let wanted = request.k + request.guard;
     // A basis that would nearly fill the space: take all of it.
-    if d <= wanted + 3 * WIDTH || wish.max_basis + WIDTH >= d {
+    if d <= wanted + 3 * WIDTH || request.max_basis + WIDTH >= d {
         return whole_space(operator, wanted);
     }
-    let mut basis = Basis::new(d, wish.max_basis.max(wanted + 2 * WIDTH), wish.seed);
+    let mut basis = Basis::new(d, request.max_basis.max(wanted + 2 * WIDTH), request.seed);
     let mut record = Convergence::default();
     // Step 1: a random block.
     let start = random::normal_matrix(&mut basis.rng, d, WIDTH);
@@ -99,7 +99,7 @@ pub(crate) fn largest(operator: &dyn Operator, wish: &Wish) -> Result<Ritz> {
         record.operator_applications += 1;
         since_check += 1;
         let full = basis.columns + WIDTH > basis.capacity;
-        let most = wish.max_applications.min(wish.affordable);
+        let most = request.max_applications.min(request.affordable);
         let out_of_time = record.operator_applications >= most;
         let due = basis.multiplied >= wanted + WIDTH && since_check >= 2;
         if !(full || out_of_time || due) {
@@ -114,23 +114,23 @@ pub(crate) fn largest(operator: &dyn Operator, wish: &Wish) -> Result<Ritz> {
         let m = basis.multiplied;
         let left = coupling.dot(&inner.slice(s![m - WIDTH..m, ..wanted.min(m)]));
         let residuals: Vec<f64> = left.columns().into_iter().map(norm).collect();
-        let good = |j: usize| residuals[j] <= wish.tolerance * top;
-        let done = residuals.len() >= wanted && (0..wish.k).all(good);
-        pace.note(record.operator_applications, residuals.get(wish.k / 2).map(|r| r / top));
+        let good = |j: usize| residuals[j] <= request.tolerance * top;
+        let done = residuals.len() >= wanted && (0..request.k).all(good);
+        pace.note(record.operator_applications, residuals.get(request.k / 2).map(|r| r / top));
         let out_of_time =
-            out_of_time || pace.predicts(wish.tolerance) > wish.affordable.saturating_mul(2);
+            out_of_time || pace.predicts(request.tolerance) > request.affordable.saturating_mul(2);
         if done || out_of_time {
             let settled = looked_again.as_ref().is_some_and(|before| {
-                (0..wish.k).all(|j| values[j] - before[j] <= 10.0 * wish.tolerance * top)
+                (0..request.k).all(|j| values[j] - before[j] <= 10.0 * request.tolerance * top)
             });
-            if out_of_time || settled || !crowded(&values[..wish.k], wish.tolerance * top) {
+            if out_of_time || settled || !crowded(&values[..request.k], request.tolerance * top) {
                 record.converged = done;
                 record.residuals = residuals;
                 let vectors = basis.combine(inner.slice(s![.., ..wanted.min(m)]));
                 // What was left when fresh vectors took the place of the newest ones is forgotten.
                 let remainder = Remainder { basis: basis.newest(), coefficients: left };
                 let remainder = looked_again.is_none().then_some(remainder);
-                return Ok(Ritz {
+                return Ok(RitzPairs {
                     values: values[..wanted.min(m)].to_vec(),
                     vectors,
                     convergence: record,
@@ -138,7 +138,7 @@ pub(crate) fn largest(operator: &dyn Operator, wish: &Wish) -> Result<Ritz> {
                 });
             }
             // A cluster as large as the block may be larger still: look with fresh vectors.
-            looked_again = Some(values[..wish.k].to_vec());
+            looked_again = Some(values[..request.k].to_vec());
             let keep = (wanted + WIDTH).min(m);
             basis.restart(&values[..keep], inner.slice(s![.., ..keep]), None);
             record.iterations += 1;
@@ -192,7 +192,7 @@ fn crowded(values: &[f64], tolerance: f64) -> bool {
 }
 
 /// All eigenpairs of a small operator, from what it does to the unit vectors.
-fn whole_space(operator: &dyn Operator, wanted: usize) -> Result<Ritz> {
+fn whole_space(operator: &dyn Operator, wanted: usize) -> Result<RitzPairs> {
     let d = operator.dim();
     let mut matrix = Array2::<f64>::zeros((d, d));
     let mut applications = 0;
@@ -207,7 +207,7 @@ fn whole_space(operator: &dyn Operator, wanted: usize) -> Result<Ritz> {
     let (values, vectors) = symmetric_part(matrix)?;
     let order = finish::descending(&values);
     let order = &order[..wanted.min(d)];
-    Ok(Ritz {
+    Ok(RitzPairs {
         values: order.iter().map(|&j| values[j]).collect(),
         vectors: vectors.select(Axis(1), order),
         convergence: Convergence {

@@ -4,12 +4,12 @@
 //! finish that orders and signs.
 
 pub(crate) mod certificate;
+pub(crate) mod covariance_solver;
 pub(crate) mod dense;
 pub(crate) mod finish;
 pub(crate) mod krylov;
 pub(crate) mod plan;
 pub(crate) mod randomized;
-pub(crate) mod route;
 pub(crate) mod shift_invert;
 pub(crate) mod tsqr;
 
@@ -20,7 +20,7 @@ pub use shift_invert::smallest;
 use crate::error::{Error, Result};
 use crate::linalg::pool;
 use crate::operator::Operator;
-use crate::wishes::Options;
+use crate::options::Options;
 use ndarray::Array2;
 
 /// What an iteration did.
@@ -64,14 +64,15 @@ pub fn largest(operator: &dyn Operator, k: usize, options: &Options) -> Result<E
         });
     }
     pool::run(options.threads, || {
-        let wish = krylov::Wish::new(k, limit, options.tolerance.unwrap_or(1e-9), options);
-        let ritz = krylov::largest(operator, &wish)?;
+        let request =
+            krylov::EigenRequest::new(k, limit, options.tolerance.unwrap_or(1e-9), options);
+        let ritz = krylov::largest(operator, &request)?;
         if !ritz.convergence.converged {
             return Err(Error::NotConverged {
                 what: "the block Krylov iteration",
                 iterations: ritz.convergence.operator_applications,
                 residual: ritz.convergence.residuals.iter().fold(0.0, |m, r| r.max(m)),
-                tolerance: wish.tolerance,
+                tolerance: request.tolerance,
             });
         }
         Ok(finish::largest_pairs(&ritz.values, &ritz.vectors, k, ritz.convergence))

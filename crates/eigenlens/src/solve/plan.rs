@@ -2,8 +2,8 @@
 
 use crate::data::{has_gram_apply, reading_memory, unit_rows};
 use crate::error::{Bytes, Error, Result};
+use crate::options::{NComponents, Options, Rule, Solver};
 use crate::solve::{dense, krylov, tsqr};
-use crate::wishes::{NComponents, Options, Rule, Solver};
 use std::fmt;
 
 /// A route to the components.
@@ -122,7 +122,7 @@ pub(crate) struct Task<'a> {
     /// The number of sample weights.
     pub weights: usize,
     pub f32: bool,
-    pub wish: &'a NComponents,
+    pub n_components: &'a NComponents,
     pub solver: Solver,
     pub options: &'a Options,
 }
@@ -131,7 +131,7 @@ impl Task<'_> {
     /// The number of components, as far as it is known before the spectrum.
     pub fn likely_k(&self) -> usize {
         let limit = self.n.unwrap_or(usize::MAX).min(self.d);
-        match self.wish {
+        match self.n_components {
             NComponents::Fixed(k) => (*k).min(limit),
             NComponents::VarianceShare(_) => 32.min(limit),
             NComponents::Rule(rule) if !needs_spectrum(rule) => 32.min(limit),
@@ -252,7 +252,7 @@ impl Task<'_> {
         };
         // Rules that look at data take a sample of at most a few million entries; eight draws at
         // once hold two copies each.
-        let sample = match self.wish {
+        let sample = match self.n_components {
             NComponents::Rule(Rule::ParallelAnalysis | Rule::CrossValidation) => {
                 24 * 8 * n.saturating_mul(d).min(4_000_000 + d)
             }

@@ -2,7 +2,7 @@
 //! after a set number of passes, whatever it has found by then.
 
 use super::Convergence;
-use super::krylov::Ritz;
+use super::krylov::RitzPairs;
 use crate::error::Result;
 use crate::linalg::{dense, gemm, random};
 use crate::operator::Operator;
@@ -17,7 +17,7 @@ pub(crate) fn largest(
     oversampling: usize,
     power: usize,
     seed: u64,
-) -> Result<Ritz> {
+) -> Result<RitzPairs> {
     let d = operator.dim();
     let width = wanted.saturating_add(oversampling).min(d);
     let mut block = random::normal_matrix(&mut random::stream(seed, 2), d, width);
@@ -36,7 +36,7 @@ pub(crate) fn largest(
     let order = finish::descending(&values);
     let order = &order[..wanted.min(width)];
     let inner = inner.select(Axis(1), order);
-    Ok(Ritz {
+    Ok(RitzPairs {
         values: order.iter().map(|&j| values[j]).collect(),
         vectors: gemm::product(basis.view(), inner.as_standard_layout().view()),
         convergence: Convergence {

@@ -5,13 +5,13 @@
 //! that σ is below; a Bunch–Kaufman one past the last value found counts that none was missed.
 
 use super::certificate::{self, NoneMissed};
-use super::krylov::{self, WIDTH, Wish};
+use super::krylov::{self, EigenRequest, WIDTH};
 use super::{Convergence, Eigenpairs, finish};
 use crate::error::{Error, Result};
 use crate::linalg::sparse::{Analysis, SparseFactor};
 use crate::linalg::{dense, gemm, pool};
 use crate::operator::{Deflated, Operator, SparseSymmetric};
-use crate::wishes::Options;
+use crate::options::Options;
 use ndarray::{Array2, ArrayView2};
 
 /// The `k` smallest eigenpairs of a sparse symmetric matrix (d × d), **smallest first**.
@@ -91,7 +91,7 @@ pub(crate) fn smallest_with_guard(
     }
     pool::run(options.threads, || {
         let (scaled, exponent) = matrix.scaled();
-        let mut found = Search::new(&scaled, k, known.as_ref(), options)?.run()?;
+        let mut found = ShiftSearch::new(&scaled, k, known.as_ref(), options)?.run()?;
         let back = dense::power_of_two(exponent);
         found.pairs.values.iter_mut().for_each(|v| *v *= back);
         found.pairs.convergence.residuals.iter_mut().for_each(|r| *r *= back);
@@ -110,7 +110,7 @@ const MOVES: usize = 3;
 /// A residual below this (relative to the norm) is rounding.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 
-struct Search<'a> {
+struct ShiftSearch<'a> {
     /// Entries near 1.
     matrix: &'a SparseSymmetric,
     k: usize,
@@ -132,26 +132,26 @@ struct Estimate {
     residuals: Vec<f64>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> ShiftSearch<'a> {
     fn new(
         matrix: &'a SparseSymmetric,
         k: usize,
         known: Option<&'a Array2<f64>>,
         options: &'a Options,
-    ) -> Result<Search<'a>> {
+    ) -> Result<ShiftSearch<'a>> {
         let (low, norm) = matrix.rows().bounds();
         let norm = if norm > 0.0 { norm } else { 1.0 };
         let tolerance = options.tolerance.unwrap_or(1e-9);
         if let Some(known) = known {
             check_null(matrix, known, norm)?;
         }
-        Ok(Search { matrix, k, known, options, tolerance, low, norm })
+        Ok(ShiftSearch { matrix, k, known, options, tolerance, low, norm })
     }
 
     fn run(&self) -> Result<Smallest> {
         let analysis = Analysis::new(self.matrix.rows())?;
-        let wish = self.wish();
-        let needed = analysis.bytes() + 8 * (self.matrix.dim() * (2 * wish.max_basis)) as u64;
+        let request = self.request();
+        let needed = analysis.bytes() + 8 * (self.matrix.dim() * (2 * request.max_basis)) as u64;
         if let Some(budget) = self.options.memory.filter(|budget| *budget < needed) {
             return Err(Error::Memory { route: "shift and invert".into(), needed, budget });
         }
@@ -177,9 +177,9 @@ impl<'a> Search<'a> {
         })
     }
 
-    fn wish(&self) -> Wish {
+    fn request(&self) -> EigenRequest {
         let free = self.matrix.dim() - self.known.map_or(0, |n| n.ncols());
-        Wish::new(self.k, free, self.tolerance, self.options)
+        EigenRequest::new(self.k, free, self.tolerance, self.options)
     }
 
     /// k pairs and a guard, whose residuals meet the tolerance.
@@ -187,21 +187,21 @@ impl<'a> Search<'a> {
         // Step 1: a shift below the spectrum.
         let mut factor = self.first_factor(analysis)?;
         let mut left = self.options.max_iterations;
-        let mut wish = self.wish();
-        wish.seed = self.options.seed.wrapping_add(seed);
+        let mut request = self.request();
+        request.seed = self.options.seed.wrapping_add(seed);
         // Enough to see where the wanted values are, and often enough to find them.
-        let mut short = (wish.k + wish.guard) / WIDTH + 16;
+        let mut short = (request.k + request.guard) / WIDTH + 16;
         let mut moves = 0;
         loop {
             // Step 2: the largest values of the inverse; at first only a look.
-            wish.max_applications = if moves < MOVES { short.min(left) } else { left };
+            request.max_applications = if moves < MOVES { short.min(left) } else { left };
             let inverse = Inverse(&factor);
             let deflated = self.known.map(|known| Deflated::new(&inverse, known.view()));
             let operator: &dyn Operator = match &deflated {
                 Some(deflated) => deflated,
                 None => &inverse,
             };
-            let ritz = krylov::largest(operator, &wish)?;
+            let ritz = krylov::largest(operator, &request)?;
             left = left.saturating_sub(ritz.convergence.operator_applications);
             record.operator_applications += ritz.convergence.operator_applications;
             record.iterations += ritz.convergence.iterations;

@@ -7,9 +7,9 @@
 use crate::error::Result;
 use crate::linalg::dense;
 use crate::operator::SymmetricMatrix;
+use crate::options::Options;
 use crate::solve::finish;
-use crate::solve::krylov::{self, Wish};
-use crate::wishes::Options;
+use crate::solve::krylov::{self, EigenRequest};
 use ndarray::{Array1, Array2, ArrayView2};
 
 /// A part of the search tree.
@@ -31,8 +31,8 @@ pub(super) fn estimate(matrix: ArrayView2<f64>) -> Result<(f64, Array1<f64>)> {
     let p = matrix.nrows();
     if p > DENSE {
         let options = Options::default();
-        let wish = Wish { guard: 0, ..Wish::new(1, p, 1e-7, &options) };
-        let ritz = krylov::largest(&SymmetricMatrix(matrix), &wish)?;
+        let request = EigenRequest { guard: 0, ..EigenRequest::new(1, p, 1e-7, &options) };
+        let ritz = krylov::largest(&SymmetricMatrix(matrix), &request)?;
         return Ok((ritz.values[0], ritz.vectors.column(0).to_owned()));
     }
     let (values, vectors) = dense::symmetric_eigen(matrix)?;

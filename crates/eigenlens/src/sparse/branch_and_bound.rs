@@ -3,7 +3,7 @@
 
 use super::deadline::Deadline;
 use super::node::{Node, Outcome, Problem};
-use super::truncated_power::{Found, Search};
+use super::truncated_power::{Found, SupportSearch};
 use crate::error::{Error, Result};
 use ndarray::ArrayView2;
 use rayon::prelude::*;
@@ -81,15 +81,15 @@ const BATCH: usize = 8;
 /// Proves how good `start` is, or finds better.
 pub(crate) fn prove(
     matrix: ArrayView2<f64>,
-    wish: &Search,
+    options: &SupportSearch,
     start: Found,
     limits: &ProofLimits,
 ) -> Result<Proof> {
     let deadline = Deadline::after(limits.time);
     let problem = Problem {
         matrix,
-        cardinality: wish.cardinality,
-        non_negative: wish.non_negative,
+        cardinality: options.cardinality,
+        non_negative: options.non_negative,
         deadline,
     };
     let mut found = start;

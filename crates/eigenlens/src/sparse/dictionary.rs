@@ -44,19 +44,19 @@ pub(crate) struct Learned {
 }
 
 /// Learns until the objective rests.
-pub(crate) fn learn(gram: &Gram, wish: &Learning) -> Result<Learned> {
-    let (d, k) = wish.start.dim();
+pub(crate) fn learn(gram: &Gram, options: &Learning) -> Result<Learned> {
+    let (d, k) = options.start.dim();
     let mut state = State {
         gram,
-        penalty: wish.penalty,
-        divisor: wish.divisor,
-        squares: gram.diagonal().iter().map(|v| v * wish.divisor).collect(),
+        penalty: options.penalty,
+        divisor: options.divisor,
+        squares: gram.diagonal().iter().map(|v| v * options.divisor).collect(),
         codes: Array2::zeros((d, k)),
-        weights: wish.start.t().as_standard_layout().into_owned(),
-        products: gram.apply(wish.start)?.reversed_axes().as_standard_layout().into_owned()
-            * wish.divisor,
+        weights: options.start.t().as_standard_layout().into_owned(),
+        products: gram.apply(options.start)?.reversed_axes().as_standard_layout().into_owned()
+            * options.divisor,
     };
-    if let Some(components) = wish.components {
+    if let Some(components) = options.components {
         state.codes.assign(&components.t());
         state.weights.fill(0.0);
         state.products.fill(0.0);
@@ -64,7 +64,7 @@ pub(crate) fn learn(gram: &Gram, wish: &Learning) -> Result<Learned> {
     }
     let mut objective: Vec<f64> = Vec::new();
     let mut change = f64::INFINITY;
-    while objective.len() < wish.max_iterations && change >= wish.tolerance {
+    while objective.len() < options.max_iterations && change >= options.tolerance {
         state.code();
         let renewed = state.dictionary()?;
         let value = state.objective();

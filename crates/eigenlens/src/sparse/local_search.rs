@@ -1,7 +1,7 @@
 //! Swaps of one feature for another, while they help.
 
 use super::gram::principal;
-use super::truncated_power::{Found, Search, leading};
+use super::truncated_power::{Found, SupportSearch, leading};
 use super::vector::SparseVector;
 use crate::error::Result;
 use ndarray::{ArrayView1, ArrayView2};
@@ -14,9 +14,13 @@ const ENTER: usize = 6;
 const LARGEST: usize = 32;
 
 /// Swaps, and additions while there is room, until none of the promising ones raises the variance.
-pub(super) fn swaps(matrix: ArrayView2<f64>, wish: &Search, best: &mut Found) -> Result<()> {
+pub(super) fn swaps(
+    matrix: ArrayView2<f64>,
+    options: &SupportSearch,
+    best: &mut Found,
+) -> Result<()> {
     let d = matrix.nrows();
-    let c = wish.cardinality;
+    let c = options.cardinality;
     if c > LARGEST || c >= d {
         return Ok(());
     }
@@ -35,11 +39,12 @@ pub(super) fn swaps(matrix: ArrayView2<f64>, wish: &Search, best: &mut Found) ->
         for leave in leaving {
             let kept: Vec<usize> =
                 (0..support.len()).filter(|&j| Some(j) != leave).map(|j| support[j]).collect();
-            for enter in entrants(matrix, wish, &best.vector, leave, &support) {
+            for enter in entrants(matrix, options, &best.vector, leave, &support) {
                 let mut changed = kept.clone();
                 changed.push(enter);
                 changed.sort_unstable();
-                let Some((value, vector)) = evaluate(matrix, &changed, wish.non_negative)? else {
+                let Some((value, vector)) = evaluate(matrix, &changed, options.non_negative)?
+                else {
                     continue;
                 };
                 if value > best.value * (1.0 + 1e-10) {
@@ -74,7 +79,7 @@ pub(super) fn evaluate(
 /// Features outside whose rows agree best with the vector once one entry has left.
 fn entrants(
     matrix: ArrayView2<f64>,
-    wish: &Search,
+    options: &SupportSearch,
     vector: &SparseVector,
     leave: Option<usize>,
     support: &[usize],
@@ -86,7 +91,7 @@ fn entrants(
             product.scaled_add(v, &row);
         }
     }
-    let size = |f: usize| if wish.non_negative { product[f].max(0.0) } else { product[f].abs() };
+    let size = |f: usize| if options.non_negative { product[f].max(0.0) } else { product[f].abs() };
     let mut outside: Vec<usize> =
         (0..matrix.nrows()).filter(|f| support.binary_search(f).is_err()).collect();
     let order = |&a: &usize, &b: &usize| size(b).total_cmp(&size(a)).then(a.cmp(&b));

@@ -29,5 +29,5 @@ pub(crate) use dictionary::{Learning, learn};
 pub(crate) use elastic_net::MOST_ROWS;
 pub(crate) use gram::Gram;
 pub(crate) use regression::{Alternation, Shrinkage, regress};
-pub(crate) use truncated_power::{Search, search};
+pub(crate) use truncated_power::{SupportSearch, search};
 pub(crate) use vector::SparseVector;

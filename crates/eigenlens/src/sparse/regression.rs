@@ -55,14 +55,14 @@ pub(crate) struct Regressed {
 }
 
 /// Alternates until the components rest.
-pub(crate) fn regress<'a>(gram: &Gram, wish: &'a Alternation<'a>) -> Result<Regressed> {
-    let k = wish.start.ncols();
-    let mut nets = Nets::new(gram, wish);
-    let mut found = match wish.warm {
+pub(crate) fn regress<'a>(gram: &Gram, options: &'a Alternation<'a>) -> Result<Regressed> {
+    let k = options.start.ncols();
+    let mut nets = Nets::new(gram, options);
+    let mut found = match options.warm {
         Some(warm) => warm.to_vec(),
         None => {
             let zero = vec![SparseVector::default(); k];
-            let target = gram.apply(wish.start)?;
+            let target = gram.apply(options.start)?;
             nets.solve(target.view(), &zero)?.0
         }
     };
@@ -70,7 +70,7 @@ pub(crate) fn regress<'a>(gram: &Gram, wish: &'a Alternation<'a>) -> Result<Regr
     let mut units = unit(&found);
     let mut change = f64::INFINITY;
     let mut iterations = 0;
-    while iterations < wish.max_iterations && change > wish.tolerance {
+    while iterations < options.max_iterations && change > options.tolerance {
         iterations += 1;
         // A: the orthonormal matrix closest to S B (Procrustes; their Theorem 4).
         let product = gram.apply_sparse(&found)?;
@@ -104,19 +104,19 @@ fn largest_change(before: &[SparseVector], after: &[SparseVector]) -> f64 {
 
 /// The elastic nets of all components.
 struct Nets<'w, 'g, 'a> {
-    wish: &'w Alternation<'w>,
+    options: &'w Alternation<'w>,
     gram: &'g Gram<'a>,
     /// Where rows of S are costly they are kept from one round to the next.
     shared: Option<ElasticNet<'g, 'a>>,
 }
 
 impl<'w, 'g, 'a> Nets<'w, 'g, 'a> {
-    fn new(gram: &'g Gram<'a>, wish: &'w Alternation<'w>) -> Self {
-        let shared = match wish.ridge {
+    fn new(gram: &'g Gram<'a>, options: &'w Alternation<'w>) -> Self {
+        let shared = match options.ridge {
             Ridge::Finite(ridge) if gram.matrix().is_none() => Some(ElasticNet::new(gram, ridge)),
             _ => None,
         };
-        Nets { wish, gram, shared }
+        Nets { options, gram, shared }
     }
 
     /// B and the penalties from the targets S A (d × k).
@@ -125,26 +125,26 @@ impl<'w, 'g, 'a> Nets<'w, 'g, 'a> {
         target: ArrayView2<f64>,
         from: &[SparseVector],
     ) -> Result<(Vec<SparseVector>, Vec<f64>)> {
-        let wish = self.wish;
+        let options = self.options;
         let k = target.ncols();
         let mut columns = target.t().as_standard_layout().into_owned();
         for mut column in columns.outer_iter_mut() {
-            if column.iter().all(|v| v.abs() <= wish.floor) {
+            if column.iter().all(|v| v.abs() <= options.floor) {
                 column.fill(0.0);
             }
         }
-        let solved: Result<Vec<(SparseVector, f64)>> = match (wish.ridge, &mut self.shared) {
+        let solved: Result<Vec<(SparseVector, f64)>> = match (options.ridge, &mut self.shared) {
             (Ridge::Infinite, _) => {
-                (0..k).into_par_iter().map(|j| Ok(threshold(columns.row(j), wish, j))).collect()
+                (0..k).into_par_iter().map(|j| Ok(threshold(columns.row(j), options, j))).collect()
             }
             (Ridge::Finite(_), Some(net)) => {
-                (0..k).map(|j| one(net, columns.row(j), wish, j, &from[j])).collect()
+                (0..k).map(|j| one(net, columns.row(j), options, j, &from[j])).collect()
             }
             (Ridge::Finite(ridge), None) => (0..k)
                 .into_par_iter()
                 .map(|j| {
                     let mut net = ElasticNet::new(self.gram, ridge);
-                    one(&mut net, columns.row(j), wish, j, &from[j])
+                    one(&mut net, columns.row(j), options, j, &from[j])
                 })
                 .collect(),
         };
@@ -155,11 +155,11 @@ impl<'w, 'g, 'a> Nets<'w, 'g, 'a> {
 fn one(
     net: &mut ElasticNet,
     target: ArrayView1<f64>,
-    wish: &Alternation,
+    options: &Alternation,
     j: usize,
     from: &SparseVector,
 ) -> Result<(SparseVector, f64)> {
-    match wish.shrinkage {
+    match options.shrinkage {
         Shrinkage::Penalties(penalties) => {
             Ok((net.solve(target, penalties[j], from)?, penalties[j]))
         }
@@ -168,9 +168,9 @@ fn one(
 }
 
 /// The elastic net in the limit λ₂ → ∞, up to its length (their Theorem 5).
-fn threshold(target: ArrayView1<f64>, wish: &Alternation, j: usize) -> (SparseVector, f64) {
+fn threshold(target: ArrayView1<f64>, options: &Alternation, j: usize) -> (SparseVector, f64) {
     let d = target.len();
-    let half = match wish.shrinkage {
+    let half = match options.shrinkage {
         Shrinkage::Penalties(penalties) => penalties[j] / 2.0,
         Shrinkage::Counts(counts) if counts[j] >= d => 0.0,
         Shrinkage::Counts(counts) => {

@@ -9,7 +9,7 @@ use crate::solve::finish;
 use ndarray::{Array1, ArrayView1, ArrayView2};
 
 /// What is sought: `max βᵀSβ` with `‖β‖₂ = 1` and at most `cardinality` entries that are not 0.
-pub(crate) struct Search<'a> {
+pub(crate) struct SupportSearch<'a> {
     pub cardinality: usize,
     /// Only β ≥ 0.
     pub non_negative: bool,
@@ -45,13 +45,13 @@ const GREEDY_STEPS: usize = 32;
 const GREEDY_PASSES: usize = 16;
 
 /// The best vector that the starts lead to.
-pub(crate) fn search(gram: &Gram, wish: &Search) -> Result<Found> {
-    let mut starts = suggested_starts(gram, wish)?;
+pub(crate) fn search(gram: &Gram, options: &SupportSearch) -> Result<Found> {
+    let mut starts = suggested_starts(gram, options)?;
     let greedy_steps = if gram.matrix().is_some() { GREEDY_STEPS } else { GREEDY_PASSES };
-    if wish.cardinality <= greedy_steps {
-        starts.extend(greedy(gram, wish)?);
+    if options.cardinality <= greedy_steps {
+        starts.extend(greedy(gram, options)?);
     }
-    let mut paths = iterate(gram, wish, starts)?;
+    let mut paths = iterate(gram, options, starts)?;
     let iterations = paths.iter().map(|p| p.iterations).max().unwrap_or(0);
     // Ties within rounding go to the earliest start.
     let mut best = Found::nothing();
@@ -63,9 +63,9 @@ pub(crate) fn search(gram: &Gram, wish: &Search) -> Result<Found> {
     if best.vector.is_zero() {
         return Ok(best);
     }
-    let mut best = polish(gram, wish, best)?;
+    let mut best = polish(gram, options, best)?;
     if let Some(matrix) = gram.matrix() {
-        local_search::swaps(matrix, wish, &mut best)?;
+        local_search::swaps(matrix, options, &mut best)?;
     }
     best.iterations = iterations;
     Ok(best)
@@ -87,25 +87,25 @@ pub(super) fn leading(matrix: ArrayView2<f64>) -> Result<(f64, Array1<f64>)> {
 }
 
 /// Directions that the matrix suggests, each within the cardinality.
-fn suggested_starts(gram: &Gram, wish: &Search) -> Result<Vec<SparseVector>> {
+fn suggested_starts(gram: &Gram, options: &SupportSearch) -> Result<Vec<SparseVector>> {
     let d = gram.dim();
-    let c = wish.cardinality;
-    let mut dense_starts: Vec<Array1<f64>> = wish.hints.iter().map(|h| h.to_owned()).collect();
+    let c = options.cardinality;
+    let mut dense_starts: Vec<Array1<f64>> = options.hints.iter().map(|h| h.to_owned()).collect();
     let by_variance = finish::descending(&gram.diagonal());
     let top: Vec<usize> = by_variance.into_iter().take(ROW_STARTS).collect();
     dense_starts.extend(gram.rows(&top)?.outer_iter().map(|row| row.to_owned()));
     // Random directions, turned towards the larger eigenvalues by one product.
-    if wish.random_starts > 0 {
-        let mut rng = random::stream(wish.seed, 11);
-        let block = random::normal_matrix(&mut rng, d, wish.random_starts);
+    if options.random_starts > 0 {
+        let mut rng = random::stream(options.seed, 11);
+        let block = random::normal_matrix(&mut rng, d, options.random_starts);
         let turned = gram.apply(block.view())?;
         dense_starts.extend(turned.columns().into_iter().map(|column| column.to_owned()));
     }
     let mut starts = Vec::new();
     for start in dense_starts {
-        let truncate = |v: ArrayView1<f64>| SparseVector::truncated(v, c, wish.non_negative);
+        let truncate = |v: ArrayView1<f64>| SparseVector::truncated(v, c, options.non_negative);
         starts.push(truncate(start.view()));
-        if wish.non_negative {
+        if options.non_negative {
             starts.push(truncate(start.mapv(|v| -v).view()));
         }
     }
@@ -115,11 +115,11 @@ fn suggested_starts(gram: &Gram, wish: &Search) -> Result<Vec<SparseVector>> {
 
 /// Forward selection: each step adds the feature most correlated with the scores of those chosen
 /// (d'Aspremont, Bach & El Ghaoui 2008, the approximate greedy path).
-fn greedy(gram: &Gram, wish: &Search) -> Result<Option<SparseVector>> {
+fn greedy(gram: &Gram, options: &SupportSearch) -> Result<Option<SparseVector>> {
     let d = gram.dim();
     let diagonal = gram.diagonal();
     let Some(&first) = finish::descending(&diagonal).first() else { return Ok(None) };
-    let c = wish.cardinality.min(d);
+    let c = options.cardinality.min(d);
     let mut chosen = vec![first];
     let mut rows = gram.rows(&chosen)?;
     let mut vector = vec![1.0];
@@ -131,7 +131,7 @@ fn greedy(gram: &Gram, wish: &Search) -> Result<Option<SparseVector>> {
         // Several at a time once there are many: the order within a batch hardly matters.
         let batch = (chosen.len() / 16).clamp(1, c - chosen.len());
         let size = |f: usize| {
-            if wish.non_negative { product[f].max(0.0) } else { product[f].abs() }
+            if options.non_negative { product[f].max(0.0) } else { product[f].abs() }
         };
         let mut rest: Vec<usize> = (0..d).filter(|f| !chosen.contains(f)).collect();
         rest.sort_unstable_by(|&a, &b| size(b).total_cmp(&size(a)).then(a.cmp(&b)));
@@ -144,18 +144,18 @@ fn greedy(gram: &Gram, wish: &Search) -> Result<Option<SparseVector>> {
         vector = leading.to_vec();
     }
     let dense = SparseVector::new(&chosen, &vector).dense(d);
-    let one = SparseVector::truncated(dense.view(), c, wish.non_negative);
+    let one = SparseVector::truncated(dense.view(), c, options.non_negative);
     Ok(Some(one).filter(|s| !s.is_zero()))
 }
 
 /// All starts together, so that a pass over the data serves them all: multiply, keep the largest
 /// entries, normalise.
-fn iterate(gram: &Gram, wish: &Search, starts: Vec<SparseVector>) -> Result<Vec<Found>> {
+fn iterate(gram: &Gram, options: &SupportSearch, starts: Vec<SparseVector>) -> Result<Vec<Found>> {
     let mut paths: Vec<Found> = starts
         .into_iter()
         .map(|vector| Found { vector, value: 0.0, converged: false, iterations: 0 })
         .collect();
-    for step in 1..=wish.max_iterations {
+    for step in 1..=options.max_iterations {
         let moving: Vec<usize> = (0..paths.len()).filter(|&p| !paths[p].converged).collect();
         if moving.is_empty() {
             break;
@@ -166,7 +166,7 @@ fn iterate(gram: &Gram, wish: &Search, starts: Vec<SparseVector>) -> Result<Vec<
             let path = &mut paths[p];
             path.iterations = step;
             path.value = path.vector.dot(product);
-            let next = SparseVector::truncated(product, wish.cardinality, wish.non_negative);
+            let next = SparseVector::truncated(product, options.cardinality, options.non_negative);
             if next.is_zero() {
                 path.converged = true;
                 continue;
@@ -184,15 +184,15 @@ fn iterate(gram: &Gram, wish: &Search, starts: Vec<SparseVector>) -> Result<Vec<
 }
 
 /// The exact leading eigenvector on the support, for as long as another step then moves the support.
-fn polish(gram: &Gram, wish: &Search, mut best: Found) -> Result<Found> {
+fn polish(gram: &Gram, options: &SupportSearch, mut best: Found) -> Result<Found> {
     const ROUNDS: usize = 50;
     for _ in 0..ROUNDS {
         let on_support = gram.principal(&best.vector.support)?;
-        let exact = best_on(on_support.view(), &best.vector, wish.non_negative)?;
+        let exact = best_on(on_support.view(), &best.vector, options.non_negative)?;
         let product = gram.apply_sparse(std::slice::from_ref(&exact))?;
         let product = product.row(0);
         best.value = exact.dot(product);
-        let next = SparseVector::truncated(product, wish.cardinality, wish.non_negative);
+        let next = SparseVector::truncated(product, options.cardinality, options.non_negative);
         let settled = next.support == exact.support || next.is_zero();
         best.vector = exact;
         if settled {

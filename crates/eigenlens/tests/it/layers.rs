@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// Each layer may use those before it, and itself.
 const LAYERS: [&[&str]; 9] = [
-    &["scalar", "error", "wishes"],
+    &["scalar", "error", "options"],
     &["linalg"],
     &["data"],
     &["kernel", "graph"],
@@ -143,7 +143,7 @@ fn the_reader_of_edges_reads() {
     assert_eq!(named_modules("    let x = crate::linalg::dense::qr_q(a);"), ["linalg"]);
     assert!(layer_of("methods") > layer_of("solve"));
     assert_eq!(module_of("data/rows.rs"), "data");
-    assert_eq!(module_of("wishes.rs"), "wishes");
+    assert_eq!(module_of("options.rs"), "options");
 }
 
 #[test]

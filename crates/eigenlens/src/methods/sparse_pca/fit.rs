@@ -9,15 +9,15 @@ use crate::methods::fit::{covariance, standardized_variances, warn};
 use crate::methods::from_matrix;
 use crate::model::{Optimality, SparseParts, SparsePcaModel};
 use crate::operator::{FeatureGram, Operator};
+use crate::options::Solver;
 use crate::scalar::Scalar;
-use crate::solve::krylov::{self, Wish};
+use crate::solve::krylov::{self, EigenRequest};
 use crate::solve::plan::{self, Plan, Route, Task};
 use crate::solve::{Convergence, dense, finish};
 use crate::sparse::{
-    Alternation, Gram, Learning, MOST_ROWS, Ridge, Search, Shrinkage, SparseVector, learn, prove,
-    regress, search,
+    Alternation, Gram, Learning, MOST_ROWS, Ridge, Shrinkage, SparseVector, SupportSearch, learn,
+    prove, regress, search,
 };
-use crate::wishes::Solver;
 use ndarray::{Array2, ArrayView2, Axis};
 
 /// Features up to which the covariance matrix is formed in any case.
@@ -76,8 +76,8 @@ pub(super) fn plan<T: Scalar>(of: &SparsePca, data: &Dataset<T>) -> Result<Plan>
 }
 
 /// The options without the budget, which is judged with the search's own memory added.
-fn unlimited(of: &SparsePca) -> crate::wishes::Options {
-    crate::wishes::Options { memory: None, ..of.fit.options.clone() }
+fn unlimited(of: &SparsePca) -> crate::options::Options {
+    crate::options::Options { memory: None, ..of.fit.options.clone() }
 }
 
 /// Bytes beyond those of plain components.
@@ -317,10 +317,10 @@ pub(super) struct Plain {
 
 pub(super) fn plain_components(of: &SparsePca, gram: &Gram) -> Result<Plain> {
     let d = gram.dim();
-    let wish = Wish { guard: 0, ..Wish::new(of.k, d, 1e-9, &of.fit.options) };
+    let request = EigenRequest { guard: 0, ..EigenRequest::new(of.k, d, 1e-9, &of.fit.options) };
     let ritz = match gram {
-        Gram::Matrix(matrix) => dense::leading(matrix.view(), &wish)?.ritz,
-        Gram::Operator(_) => krylov::largest(&AsOperator(gram), &wish)?,
+        Gram::Matrix(matrix) => dense::leading(matrix.view(), &request)?.ritz,
+        Gram::Operator(_) => krylov::largest(&AsOperator(gram), &request)?,
     };
     let (values, rows) =
         finish::largest_first(&ritz.values, &ritz.vectors, of.k, finish::f64_tie());
@@ -361,7 +361,7 @@ pub(super) fn extraction(
     let mut convergence = Convergence { converged: true, ..Convergence::default() };
     for (j, &cardinality) in counts.iter().enumerate() {
         let present = deflated.as_ref().unwrap_or(gram);
-        let wish = Search {
+        let search_options = SupportSearch {
             cardinality,
             non_negative: of.non_negative,
             random_starts: of.random_starts,
@@ -371,11 +371,11 @@ pub(super) fn extraction(
                 .chain(warm.map(|components| components.row(j)))
                 .collect(),
         };
-        let mut found = search(present, &wish)?;
+        let mut found = search(present, &search_options)?;
         convergence.converged &= found.converged;
         convergence.iterations = convergence.iterations.max(found.iterations);
         if let (Some(limits), Some(matrix)) = (&of.proof, present.matrix()) {
-            let proof = prove(matrix, &wish, found, limits)?;
+            let proof = prove(matrix, &search_options, found, limits)?;
             let known = Optimality::new(&proof, exponent);
             if let Some(stopped_by) = known.stopped_by.filter(|_| !known.is_proven()) {
                 let (gap, limit) = (known.gap, stopped_by.name());

@@ -8,10 +8,10 @@ use super::fit::Fit;
 use crate::data::{Dataset, Moments, compiled_here};
 use crate::error::{Error, Result};
 use crate::model::{Projection, SparsePath, SparsePcaModel};
+use crate::options::{NComponents, Options};
 use crate::scalar::Scalar;
 use crate::solve::Plan;
 use crate::sparse::{Deflation, ProofLimits, Ridge};
-use crate::wishes::{NComponents, Options};
 use ndarray::{Array2, ArrayView2};
 
 /// One number for every component, or one for each.
@@ -61,7 +61,7 @@ pub enum PenaltyScale {
     Sum,
 }
 
-/// The formulation, with its own wishes.
+/// The formulation, with its own options.
 #[derive(Clone, Debug, PartialEq)]
 enum Formulation {
     Cardinality(PerComponent<usize>),
@@ -291,7 +291,7 @@ impl SparsePca {
     /// Refuses what cannot be meant for d features.
     fn check(&self, d: usize) -> Result<()> {
         self.fit.options.check()?;
-        self.fit.check_wish()?;
+        self.fit.check_options()?;
         self.path_points.map_or(Ok(()), path::check_points)?;
         if self.k > d {
             return Err(Error::Parameter {

@@ -2,7 +2,7 @@
 
 use super::{Entries, Parts, Value};
 use crate::error::{Result, Warning};
-use crate::wishes::Rule;
+use crate::options::Rule;
 
 pub(super) fn put(parts: &mut Parts, warnings: &[Warning]) {
     let values = Value::List(warnings.iter().map(to_value).collect());

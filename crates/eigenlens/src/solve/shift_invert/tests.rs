@@ -285,11 +285,11 @@ fn a_missed_value_is_noticed() {
     let analysis = Analysis::new(a.rows()).unwrap();
     // The values 0, p, p, 2p, q, q: four end before a gap, five within a pair.
     for k in [4, 5] {
-        let search = Search::new(&a, k, None, &options).unwrap();
+        let search = ShiftSearch::new(&a, k, None, &options).unwrap();
         let mut found = search.search(&analysis, 0, &mut Convergence::default()).unwrap();
         assert_eq!(search.none_missed(&analysis, &found).unwrap(), Some(NoneMissed::Inertia));
         found.values.remove(1);
-        let fewer = Search::new(&a, k - 1, None, &options).unwrap();
+        let fewer = ShiftSearch::new(&a, k - 1, None, &options).unwrap();
         assert_eq!(fewer.none_missed(&analysis, &found).unwrap(), Some(NoneMissed::Disproved));
     }
 }

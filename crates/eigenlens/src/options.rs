@@ -1,4 +1,4 @@
-//! What a user asks for. The wish is a type, the answer is a number.
+//! What a user asks for. The request is a type, the answer is a number.
 
 use crate::error::{Error, Result};
 

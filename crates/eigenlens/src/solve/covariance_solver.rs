@@ -1,16 +1,16 @@
 //! The routes to the leading eigenpairs of the covariance of standardised data, behind one face.
 
-use super::krylov::{self, Remainder, Wish};
+use super::krylov::{self, EigenRequest, Remainder};
 use super::{Convergence, dense, randomized, tsqr};
 use crate::data::Standardized;
 use crate::error::Result;
 use crate::operator::FeatureGram;
+use crate::options::Options;
 use crate::scalar::Scalar;
-use crate::wishes::Options;
 use ndarray::{Array2, ArrayView2, Axis};
 
 /// Leading eigenpairs, largest first.
-pub(crate) struct Pairs {
+pub(crate) struct EigenPairs {
     /// At least as many as asked for, where there are so many; one more as a guard.
     pub values: Vec<f64>,
     /// d × values.len(), orthonormal columns (0 for directions the data do not have).
@@ -24,10 +24,10 @@ pub(crate) struct Pairs {
     pub remainder: Option<Remainder>,
 }
 
-impl Pairs {
+impl EigenPairs {
     /// None, of an iteration that was not begun.
-    pub fn unfinished() -> Pairs {
-        Pairs {
+    pub fn unfinished() -> EigenPairs {
+        EigenPairs {
             values: Vec::new(),
             vectors: Array2::zeros((0, 0)),
             spectrum: None,
@@ -39,7 +39,7 @@ impl Pairs {
 }
 
 /// One route, ready to be asked for any number of pairs.
-pub(crate) enum Routed<'a, T: Scalar> {
+pub(crate) enum CovarianceSolver<'a, T: Scalar> {
     /// The covariance (d × d) has been formed; `noise` is the relative error of its entries.
     Covariance {
         matrix: Array2<f64>,
@@ -66,10 +66,10 @@ pub(crate) enum Routed<'a, T: Scalar> {
     },
 }
 
-impl<T: Scalar> Routed<'_, T> {
+impl<T: Scalar> CovarianceSolver<'_, T> {
     /// Whether the route computes all pairs to find `k` of them.
     pub fn finds_all(&self, k: usize) -> bool {
-        matches!(self, Routed::Covariance { matrix, .. } if !dense::prefers_krylov(matrix.nrows(), k))
+        matches!(self, CovarianceSolver::Covariance { matrix, .. } if !dense::prefers_krylov(matrix.nrows(), k))
     }
 
     /// The `k` leading pairs and a guard; an iteration on the data stops unconverged where it would
@@ -81,15 +81,16 @@ impl<T: Scalar> Routed<'_, T> {
         tolerance: f64,
         affordable: usize,
         options: &Options,
-    ) -> Result<Pairs> {
+    ) -> Result<EigenPairs> {
         let guard = usize::from(k < limit);
-        let wish = |dim: usize| Wish { guard, ..Wish::new(k, dim, tolerance, options) };
+        let request =
+            |dim: usize| EigenRequest { guard, ..EigenRequest::new(k, dim, tolerance, options) };
         match self {
-            Routed::Covariance { matrix, noise } => {
+            CovarianceSolver::Covariance { matrix, noise } => {
                 let d = matrix.nrows();
-                let leading = dense::leading(matrix.view(), &wish(d))?;
+                let leading = dense::leading(matrix.view(), &request(d))?;
                 let top = leading.ritz.values.first().copied().unwrap_or(0.0);
-                Ok(Pairs {
+                Ok(EigenPairs {
                     floor: squared_floor(top, d).max(noise * top),
                     values: leading.ritz.values,
                     vectors: leading.ritz.vectors,
@@ -98,12 +99,12 @@ impl<T: Scalar> Routed<'_, T> {
                     remainder: None,
                 })
             }
-            Routed::Dual { data, gram, divisor } => {
+            CovarianceSolver::Dual { data, gram, divisor } => {
                 let n = gram.nrows();
                 let k = k.min(n);
                 let leading = dense::leading(
                     gram.view(),
-                    &Wish { k, guard: usize::from(k < limit.min(n)), ..wish(n) },
+                    &EigenRequest { k, guard: usize::from(k < limit.min(n)), ..request(n) },
                 )?;
                 let (ritz, spectrum) = (leading.ritz, leading.spectrum);
                 let roots: Vec<f64> = ritz.values.iter().map(|v| v.max(0.0).sqrt()).collect();
@@ -114,7 +115,7 @@ impl<T: Scalar> Routed<'_, T> {
                 let values: Vec<f64> = ritz.values.iter().map(|v| v / divisor).collect();
                 let top = values.first().copied().unwrap_or(0.0);
                 let exact = spectrum.is_some();
-                Ok(Pairs {
+                Ok(EigenPairs {
                     floor: squared_floor(top, n),
                     values,
                     vectors,
@@ -123,14 +124,14 @@ impl<T: Scalar> Routed<'_, T> {
                     remainder: exact.then(|| Remainder::nothing(data.prepared.data.n_features())),
                 })
             }
-            Routed::Svd { data, tall, divisor } => {
+            CovarianceSolver::Svd { data, tall, divisor } => {
                 let wanted = k + guard;
                 let svd = if *tall { tsqr::tall(data, wanted)? } else { tsqr::wide(data, wanted)? };
                 let all: Vec<f64> = svd.values.iter().map(|s| s / divisor * s).collect();
                 let top = svd.values.first().copied().unwrap_or(0.0);
                 let smallest = 8.0 * (svd.values.len() as f64).sqrt() * f64::EPSILON * top;
                 let found = svd.vectors.ncols();
-                Ok(Pairs {
+                Ok(EigenPairs {
                     values: all[..found].to_vec(),
                     vectors: svd.vectors,
                     floor: smallest / divisor * smallest,
@@ -143,12 +144,12 @@ impl<T: Scalar> Routed<'_, T> {
                     remainder: None,
                 })
             }
-            Routed::Iterative { operator } => {
+            CovarianceSolver::Iterative { operator } => {
                 let d = operator.data.prepared.data.n_features();
-                let ritz = krylov::largest(operator, &Wish { affordable, ..wish(d) })?;
+                let ritz = krylov::largest(operator, &EigenRequest { affordable, ..request(d) })?;
                 Ok(from_ritz(ritz, d))
             }
-            Routed::Randomized { operator, oversampling, power } => {
+            CovarianceSolver::Randomized { operator, oversampling, power } => {
                 let d = operator.data.prepared.data.n_features();
                 let ritz =
                     randomized::largest(operator, k + guard, *oversampling, *power, options.seed)?;
@@ -160,15 +161,15 @@ impl<T: Scalar> Routed<'_, T> {
     /// The matrix formed from the data, where there is one on the side of the features.
     pub fn matrix(&self) -> Option<ArrayView2<'_, f64>> {
         match self {
-            Routed::Covariance { matrix, .. } => Some(matrix.view()),
+            CovarianceSolver::Covariance { matrix, .. } => Some(matrix.view()),
             _ => None,
         }
     }
 }
 
-fn from_ritz(ritz: krylov::Ritz, d: usize) -> Pairs {
+fn from_ritz(ritz: krylov::RitzPairs, d: usize) -> EigenPairs {
     let top = ritz.values.first().copied().unwrap_or(0.0);
-    Pairs {
+    EigenPairs {
         floor: squared_floor(top, d),
         values: ritz.values,
         vectors: ritz.vectors,
