@@ -1,6 +1,6 @@
 //! Mean and variance of every column, in one pass, without cancellation.
 
-use super::prepared::{BLOCK, Block, Prepared, Slab, slab_rows, unit_rows};
+use super::row_grid::{BLOCK, Block, RowBatch, RowGrid, batch_rows, reduction_block_rows};
 use super::sparse;
 use crate::error::{Error, Result};
 use crate::linalg::dense::exponent_of;
@@ -10,19 +10,19 @@ use crate::scalar::Scalar;
 use rayon::prelude::*;
 
 /// Units of rows in flight.
-const UNITS: usize = 32;
+const REDUCTION_BLOCKS: usize = 32;
 
 /// Count, mean and sum of squared deviations of each column, in the prescaled units of the data.
 ///
-/// A mean is kept as `mean + low`: a mean of 10¹² beside a spread of 1 must not round.
+/// A mean is kept as `mean_hi + mean_lo`: a mean of 10¹² beside a spread of 1 must not round.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Columns {
     /// Σw, the number of samples.
     pub weight: f64,
     /// Rows of positive weight.
     pub rows: usize,
-    pub mean: Vec<f64>,
-    pub low: Vec<f64>,
+    pub mean_hi: Vec<f64>,
+    pub mean_lo: Vec<f64>,
     /// Σ w (x − mean)².
     pub squares: Vec<f64>,
     /// Whether entries may differ. Squares of 0 do not tell: those of tiny numbers vanish.
@@ -38,7 +38,7 @@ impl Columns {
 
     fn clear(&mut self, n_features: usize) {
         (self.weight, self.rows) = (0.0, 0);
-        for numbers in [&mut self.mean, &mut self.low, &mut self.squares] {
+        for numbers in [&mut self.mean_hi, &mut self.mean_lo, &mut self.squares] {
             numbers.clear();
             numbers.resize(n_features, 0.0);
         }
@@ -47,49 +47,49 @@ impl Columns {
     }
 
     /// One pass over the data; a second one where a column's magnitude asks for a power of two.
-    pub fn of<T: Scalar>(prepared: &mut Prepared<T>) -> Result<Columns> {
-        let columns = Self::one_pass(prepared)?;
-        if rescale(prepared, &columns)? {
-            return Self::one_pass(prepared);
+    pub fn of<T: Scalar>(grid: &mut RowGrid<T>) -> Result<Columns> {
+        let columns = Self::one_pass(grid)?;
+        if rescale(grid, &columns)? {
+            return Self::one_pass(grid);
         }
         Ok(columns)
     }
 
-    fn one_pass<T: Scalar>(prepared: &Prepared<T>) -> Result<Columns> {
-        if prepared.is_sparse() {
-            return sparse::columns(prepared);
+    fn one_pass<T: Scalar>(grid: &RowGrid<T>) -> Result<Columns> {
+        if grid.is_sparse() {
+            return sparse::columns(grid);
         }
-        let d = prepared.data.n_features();
+        let d = grid.data.n_features();
         let mut total = Columns::zero(d);
-        prepared.for_each_slab(prepared.rows_together(UNITS), |slab| {
-            let starts = (0..slab.rows).step_by(unit_rows(d));
+        grid.for_each_batch(grid.rows_together(REDUCTION_BLOCKS), |batch| {
+            let starts = (0..batch.rows).step_by(reduction_block_rows(d));
             let of_unit = |scratch: &mut Vec<T>, start: usize, next: usize| {
-                Self::of_unit(prepared, &slab, start, next, scratch)
+                Self::of_unit(grid, &batch, start, next, scratch)
             };
-            ordered_reduce(starts, UNITS, Vec::new, of_unit, |part| total.merge(&part))
+            ordered_reduce(starts, REDUCTION_BLOCKS, Vec::new, of_unit, |part| total.merge(&part))
         })?;
         total.check_rows()
     }
 
     fn of_unit<T: Scalar>(
-        prepared: &Prepared<T>,
-        slab: &Slab<T>,
+        grid: &RowGrid<T>,
+        batch: &RowBatch<T>,
         start: usize,
         next: usize,
         scratch: &mut Vec<T>,
     ) -> Result<Columns> {
-        let end = (start + unit_rows(slab.n_features)).min(slab.rows);
-        let mut total = Columns::zero(slab.n_features);
+        let end = (start + reduction_block_rows(batch.n_features)).min(batch.rows);
+        let mut total = Columns::zero(batch.n_features);
         for at in (start..end).step_by(BLOCK) {
-            let block = slab.block(at, (at + BLOCK).min(end), scratch);
-            let upcoming = slab.upcoming_or(at + BLOCK, BLOCK, end, next);
-            let whole = slab.n_features <= STRIP;
+            let block = batch.block(at, (at + BLOCK).min(end), scratch);
+            let upcoming = batch.upcoming_or(at + BLOCK, BLOCK, end, next);
+            let whole = batch.n_features <= STRIP;
             let part = by_strips(&block, |_, strip| {
                 let mut part = block_mean(strip);
                 add_squares(strip, &mut part, if whole { upcoming } else { &[] });
                 part
             });
-            check_finite(prepared, &block, &part)?;
+            check_finite(grid, &block, &part)?;
             total.merge(&part);
         }
         Ok(total)
@@ -107,19 +107,19 @@ impl Columns {
         }
         let weight = self.weight + other.weight;
         let (before, share) = (self.weight, other.weight / weight);
-        let d = self.mean.len();
-        let (mean, low) = (&mut self.mean[..d], &mut self.low[..d]);
+        let d = self.mean_hi.len();
+        let (mean_hi, mean_lo) = (&mut self.mean_hi[..d], &mut self.mean_lo[..d]);
         let (squares, varies) = (&mut self.squares[..d], &mut self.varies[..d]);
         vectorized(
             #[inline(always)]
             move || {
-                let (new_mean, new_low) = (&other.mean[..d], &other.low[..d]);
+                let (new_mean, new_low) = (&other.mean_hi[..d], &other.mean_lo[..d]);
                 let (new_squares, new_varies) = (&other.squares[..d], &other.varies[..d]);
                 for f in 0..d {
-                    let difference = (new_mean[f] - mean[f]) + (new_low[f] - low[f]);
+                    let difference = (new_mean[f] - mean_hi[f]) + (new_low[f] - mean_lo[f]);
                     // Means of constant columns are exact.
                     varies[f] |= new_varies[f] | (difference != 0.0);
-                    (mean[f], low[f]) = two_sum(mean[f], low[f] + difference * share);
+                    (mean_hi[f], mean_lo[f]) = two_sum(mean_hi[f], mean_lo[f] + difference * share);
                     squares[f] += new_squares[f] + difference * difference * before * share;
                 }
             },
@@ -139,34 +139,35 @@ impl Columns {
 
 /// Chooses powers of two for columns whose squares are not numbers, or lose digits; whether any
 /// was needed. Sane data are never touched, and pay nothing for the question.
-pub(crate) fn rescale<T: Scalar>(prepared: &mut Prepared<T>, columns: &Columns) -> Result<bool> {
-    if prepared.exponents().is_some() {
+pub(crate) fn rescale<T: Scalar>(grid: &mut RowGrid<T>, columns: &Columns) -> Result<bool> {
+    if grid.exponents().is_some() {
         return Ok(false);
     }
     let (low, high) = (2f64.powi(-2 * T::SAFE_EXPONENT), 2f64.powi(2 * T::SAFE_EXPONENT));
-    let suspects: Vec<usize> = (0..columns.mean.len())
+    let suspects: Vec<usize> = (0..columns.mean_hi.len())
         .filter(|&f| {
-            if !columns.varies[f] && exponent_of(columns.mean[f].abs()).abs() <= T::SAFE_EXPONENT {
+            if !columns.varies[f] && exponent_of(columns.mean_hi[f].abs()).abs() <= T::SAFE_EXPONENT
+            {
                 return false;
             }
             let mean_square = columns.squares[f] / columns.weight;
-            let sound = (low..=high).contains(&mean_square) && columns.mean[f].is_finite();
-            !sound || exponent_of(columns.mean[f].abs()) > 2 * T::SAFE_EXPONENT
+            let sound = (low..=high).contains(&mean_square) && columns.mean_hi[f].is_finite();
+            !sound || exponent_of(columns.mean_hi[f].abs()) > 2 * T::SAFE_EXPONENT
         })
         .collect();
     if suspects.is_empty() {
         return Ok(false);
     }
-    let d = columns.mean.len();
+    let d = columns.mean_hi.len();
     // The range of the suspects tells small from constant.
     let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); suspects.len()];
-    prepared.for_each_slab(slab_rows(d, 32), |slab| {
-        let starts: Vec<usize> = (0..slab.rows).step_by(BLOCK).collect();
+    grid.for_each_batch(batch_rows(d, 32), |batch| {
+        let starts: Vec<usize> = (0..batch.rows).step_by(BLOCK).collect();
         let parts: Vec<Vec<(f64, f64)>> = starts
             .par_iter()
             .map_init(Vec::new, |scratch, &at| {
                 let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); suspects.len()];
-                let block = slab.block(at, (at + BLOCK).min(slab.rows), scratch);
+                let block = batch.block(at, (at + BLOCK).min(batch.rows), scratch);
                 for i in (0..block.rows).filter(|&i| block.count(i) > 0.0) {
                     let row = block.row(i);
                     for (range, &f) in ranges.iter_mut().zip(&suspects) {
@@ -198,7 +199,7 @@ pub(crate) fn rescale<T: Scalar>(prepared: &mut Prepared<T>, columns: &Columns) 
     if exponents.iter().all(|&e| e == 0) {
         return Ok(false);
     }
-    prepared.set_exponents(exponents);
+    grid.set_exponents(exponents);
     Ok(true)
 }
 
@@ -219,8 +220,8 @@ pub(crate) fn by_strips<T: Scalar>(
     for first in (0..d).step_by(STRIP) {
         let part = of(first, &block.strip(first, STRIP.min(d - first)));
         (whole.weight, whole.rows) = (part.weight, part.rows);
-        whole.mean.extend(part.mean);
-        whole.low.extend(part.low);
+        whole.mean_hi.extend(part.mean_hi);
+        whole.mean_lo.extend(part.mean_lo);
         whole.squares.extend(part.squares);
         whole.varies.extend(part.varies);
     }
@@ -237,7 +238,7 @@ pub(crate) fn row_of<T>(rows: &[T], i: usize, d: usize) -> &[T] {
 /// meanwhile: these are in the cache already.
 pub(crate) fn add_squares<T: Scalar>(block: &Block<T>, columns: &mut Columns, next: &[T]) {
     let d = block.n_features;
-    let (mean, low) = (&columns.mean[..d], &columns.low[..d]);
+    let (mean_hi, mean_lo) = (&columns.mean_hi[..d], &columns.mean_lo[..d]);
     let squares = &mut columns.squares[..d];
     vectorized(
         #[inline(always)]
@@ -246,7 +247,7 @@ pub(crate) fn add_squares<T: Scalar>(block: &Block<T>, columns: &mut Columns, ne
                 fetch_lines(row_of(next, i, d));
                 let (w, x) = (block.count(i), &block.row(i)[..d]);
                 for f in 0..d {
-                    let centered = (x[f].to_f64() - mean[f]) - low[f];
+                    let centered = (x[f].to_f64() - mean_hi[f]) - mean_lo[f];
                     squares[f] += w * centered * centered;
                 }
             }
@@ -277,7 +278,7 @@ pub(crate) fn block_mean_into<T: Scalar>(block: &Block<T>, columns: &mut Columns
     let origin = &block.row(origin)[..d];
     let shifted = T::SHIFTED || block.counts.is_some();
     let weight = columns.weight;
-    let (sums, low) = (&mut columns.mean[..d], &mut columns.low[..d]);
+    let (sums, mean_lo) = (&mut columns.mean_hi[..d], &mut columns.mean_lo[..d]);
     let varies = &mut columns.varies[..d];
     // Four rows at a time: the sums are loaded and stored a quarter as often.
     let summed = if block.counts.is_none() {
@@ -298,8 +299,8 @@ pub(crate) fn block_mean_into<T: Scalar>(block: &Block<T>, columns: &mut Columns
             }
             for f in 0..d {
                 let from = if shifted { origin[f].to_f64() } else { 0.0 };
-                (sums[f], low[f]) = two_sum(from, sums[f] / weight);
-                varies[f] = sums[f] != origin[f].to_f64() || low[f] != 0.0;
+                (sums[f], mean_lo[f]) = two_sum(from, sums[f] / weight);
+                varies[f] = sums[f] != origin[f].to_f64() || mean_lo[f] != 0.0;
             }
         },
     );
@@ -313,16 +314,17 @@ pub(crate) fn block_mean_into<T: Scalar>(block: &Block<T>, columns: &mut Columns
 ///
 /// A mean that overflowed without one is left to [`rescale`].
 pub(crate) fn check_finite<T: Scalar>(
-    prepared: &Prepared<T>,
+    grid: &RowGrid<T>,
     block: &Block<T>,
     columns: &Columns,
 ) -> Result<()> {
-    let sound = columns.mean.iter().zip(&columns.low).all(|(m, l)| m.is_finite() && l.is_finite());
+    let sound =
+        columns.mean_hi.iter().zip(&columns.mean_lo).all(|(m, l)| m.is_finite() && l.is_finite());
     // Rows of weight 0 are not summed, but a bad entry in one is an error all the same.
     if (!sound || columns.rows < block.rows)
         && let Some((row, column, value)) = block.find_bad()
     {
-        return Err(prepared.data.bad_entry(row, column, value));
+        return Err(grid.data.bad_entry(row, column, value));
     }
     Ok(())
 }

@@ -3,8 +3,8 @@
 use super::columns::{Columns, add_squares, block_mean, check_finite, rescale, row_of};
 use super::factor::Factor;
 use super::passes::SMALL_PRODUCT;
-use super::prepared::{BLOCK, Block, Prepared, Slab, slab_rows, unit_rows};
-use super::standardization::Standardization;
+use super::row_grid::{BLOCK, Block, RowBatch, RowGrid, batch_rows, reduction_block_rows};
+use super::scaler::Scaler;
 use crate::error::Result;
 use crate::linalg::gemm::slice_mut;
 use crate::linalg::simd::{GemmFlags, Left, Tile, fetch_lines, vectorized};
@@ -13,7 +13,7 @@ use ndarray::Array2;
 use rayon::prelude::*;
 
 /// Units of rows in flight.
-const UNITS: usize = 16;
+const REDUCTION_BLOCKS: usize = 16;
 
 /// The data's columns and their products with a label factor, in prescaled units.
 pub(crate) struct Cross {
@@ -25,28 +25,28 @@ pub(crate) struct Cross {
 impl Cross {
     /// One pass over dense data where the product is small; one more where it is large, where rows
     /// are sparse, or where a column's magnitude asks for a power of two.
-    pub fn of<T: Scalar>(prepared: &mut Prepared<T>, factor: &Factor) -> Result<Cross> {
-        if let Some(rows) = prepared.n_rows() {
+    pub fn of<T: Scalar>(grid: &mut RowGrid<T>, factor: &Factor) -> Result<Cross> {
+        if let Some(rows) = grid.n_rows() {
             factor.check_rows(rows)?;
         }
-        let d = prepared.data.n_features();
-        if prepared.is_sparse() || d * factor.width() * 8 > SMALL_PRODUCT {
-            let columns = Columns::of(prepared)?;
-            let by = centring(&columns);
-            let matrix = label_product(prepared, &by, factor)?;
+        let d = grid.data.n_features();
+        if grid.is_sparse() || d * factor.width() * 8 > SMALL_PRODUCT {
+            let columns = Columns::of(grid)?;
+            let scaler = centring(&columns);
+            let matrix = label_product(grid, &scaler, factor)?;
             return Ok(Cross { columns, matrix });
         }
-        let cross = one_pass(prepared, factor)?;
-        if rescale(prepared, &cross.columns)? {
-            return one_pass(prepared, factor);
+        let cross = one_pass(grid, factor)?;
+        if rescale(grid, &cross.columns)? {
+            return one_pass(grid, factor);
         }
         Ok(cross)
     }
 
-    /// The product with standardised data, as `by` says.
-    pub fn standardized(&self, by: &Standardization) -> Array2<f64> {
+    /// The product with standardised data, as `scaler` says.
+    pub fn standardized(&self, scaler: &Scaler) -> Array2<f64> {
         let mut matrix = self.matrix.clone();
-        for (mut row, w) in matrix.rows_mut().into_iter().zip(&by.weight) {
+        for (mut row, w) in matrix.rows_mut().into_iter().zip(&scaler.inv_scale) {
             row *= *w;
         }
         matrix
@@ -54,11 +54,11 @@ impl Cross {
 }
 
 /// Centring alone, in the units of the columns.
-fn centring(columns: &Columns) -> Standardization {
-    Standardization {
-        mean: columns.mean.clone(),
-        low: columns.low.clone(),
-        weight: vec![1.0; columns.mean.len()],
+fn centring(columns: &Columns) -> Scaler {
+    Scaler {
+        mean_hi: columns.mean_hi.clone(),
+        mean_lo: columns.mean_lo.clone(),
+        inv_scale: vec![1.0; columns.mean_hi.len()],
         column_exponents: None,
         scale: None,
         exponent: 0,
@@ -74,29 +74,30 @@ struct Part {
     sums: Vec<f64>,
 }
 
-fn one_pass<T: Scalar>(prepared: &Prepared<T>, factor: &Factor) -> Result<Cross> {
-    let (d, width) = (prepared.data.n_features(), factor.width());
-    let unit = unit_rows(d);
+fn one_pass<T: Scalar>(grid: &RowGrid<T>, factor: &Factor) -> Result<Cross> {
+    let (d, width) = (grid.data.n_features(), factor.width());
+    let unit = reduction_block_rows(d);
     let mut columns = Columns::zero(d);
     let mut cross = vec![0.0; width * d];
     let mut sums = vec![0.0; width];
-    let rows = prepared.for_each_slab(slab_rows(d, UNITS), |slab| {
-        factor.check_reaches(slab.first + slab.rows)?;
-        let starts: Vec<usize> = (0..slab.rows).step_by(unit).collect();
+    let rows = grid.for_each_batch(batch_rows(d, REDUCTION_BLOCKS), |batch| {
+        factor.check_reaches(batch.first + batch.rows)?;
+        let starts: Vec<usize> = (0..batch.rows).step_by(unit).collect();
         let parts: Vec<Result<Part>> = starts
             .par_iter()
-            .map(|&start| of_unit(prepared, factor, &slab, start, (start + unit).min(slab.rows)))
+            .map(|&start| of_unit(grid, factor, &batch, start, (start + unit).min(batch.rows)))
             .collect();
         for part in parts {
             let part = part?;
             let before = columns.clone();
             columns.merge(&part.columns);
             let moved = |f: usize| -> f64 {
-                (before.mean[f] - columns.mean[f]) + (before.low[f] - columns.low[f])
+                (before.mean_hi[f] - columns.mean_hi[f]) + (before.mean_lo[f] - columns.mean_lo[f])
             };
             let shift: Vec<f64> = (0..d).map(moved).collect();
-            let own: Vec<f64> =
-                (0..d).map(|f| (part.origin[f] - columns.mean[f]) - columns.low[f]).collect();
+            let own: Vec<f64> = (0..d)
+                .map(|f| (part.origin[f] - columns.mean_hi[f]) - columns.mean_lo[f])
+                .collect();
             // As means are merged (Chan, Golub & LeVeque 1979): every sum moves to the new mean.
             for c in 0..width {
                 let line = &mut cross[c * d..(c + 1) * d];
@@ -118,13 +119,13 @@ fn one_pass<T: Scalar>(prepared: &Prepared<T>, factor: &Factor) -> Result<Cross>
 }
 
 fn of_unit<T: Scalar>(
-    prepared: &Prepared<T>,
+    grid: &RowGrid<T>,
     factor: &Factor,
-    slab: &Slab<T>,
+    batch: &RowBatch<T>,
     start: usize,
     end: usize,
 ) -> Result<Part> {
-    let (d, width) = (slab.n_features, factor.width());
+    let (d, width) = (batch.n_features, factor.width());
     let mut scratch = Vec::new();
     let mut panel = Vec::new();
     let mut part = Part {
@@ -134,13 +135,13 @@ fn of_unit<T: Scalar>(
         sums: vec![0.0; width],
     };
     for at in (start..end).step_by(BLOCK) {
-        let block = slab.block(at, (at + BLOCK).min(end), &mut scratch);
-        let next = slab.next_block(at, end);
+        let block = batch.block(at, (at + BLOCK).min(end), &mut scratch);
+        let next = batch.next_block(at, end);
         let mut columns = block_mean(&block);
-        check_finite(prepared, &block, &columns)?;
+        check_finite(grid, &block, &columns)?;
         if part.columns.weight == 0.0 {
             // All of the unit is measured from here: near every row of it.
-            part.origin.copy_from_slice(&columns.mean);
+            part.origin.copy_from_slice(&columns.mean_hi);
         }
         if let Some(codes) = factor.codes() {
             add_classes(&block, codes, &mut columns, &mut part, next);
@@ -164,7 +165,7 @@ fn add_classes<T: Scalar>(
 ) {
     let d = block.n_features;
     let Part { origin, cross, sums, .. } = part;
-    let (mean, low) = (&columns.mean[..d], &columns.low[..d]);
+    let (mean, low) = (&columns.mean_hi[..d], &columns.mean_lo[..d]);
     let (squares, origin) = (&mut columns.squares[..d], &origin[..d]);
     vectorized(
         #[inline(always)]
@@ -238,33 +239,33 @@ fn add_product<T: Scalar>(
 /// Features whose sums one task keeps, when rows go in order.
 const FEATURES: usize = 512;
 
-/// `Xsᵀ W Δ` (d × ℓ) for products too large for a copy in each unit of rows, and for sparse rows:
+/// `Xsᵀ W Δ` (d × ℓ) for products too large for a copy in each reduction block, and for sparse rows:
 /// rows in order, ranges of features in parallel.
 fn label_product<T: Scalar>(
-    prepared: &Prepared<T>,
-    by: &Standardization,
+    grid: &RowGrid<T>,
+    scaler: &Scaler,
     factor: &Factor,
 ) -> Result<Array2<f64>> {
-    let (d, width) = (prepared.data.n_features(), factor.width());
-    if prepared.is_sparse() {
-        return super::sparse::label_product(prepared, by, factor);
+    let (d, width) = (grid.data.n_features(), factor.width());
+    if grid.is_sparse() {
+        return super::sparse::label_product(grid, scaler, factor);
     }
     let mut total = Array2::<f64>::zeros((d, width));
-    let rows = prepared.for_each_slab(slab_rows(d, UNITS), |slab| {
-        factor.check_reaches(slab.first + slab.rows)?;
+    let rows = grid.for_each_batch(batch_rows(d, REDUCTION_BLOCKS), |batch| {
+        factor.check_reaches(batch.first + batch.rows)?;
         slice_mut(&mut total).par_chunks_mut(FEATURES * width).enumerate().for_each_init(
             || (Vec::new(), vec![0.0; FEATURES]),
             |(scratch, line), (range, total)| {
                 let (first, features) = (range * FEATURES, total.len() / width);
-                for at in (0..slab.rows).step_by(BLOCK) {
-                    let end = (at + BLOCK).min(slab.rows);
-                    let block = slab.strip(at, end, first..first + features, scratch);
+                for at in (0..batch.rows).step_by(BLOCK) {
+                    let end = (at + BLOCK).min(batch.rows);
+                    let block = batch.strip(at, end, first..first + features, scratch);
                     for i in 0..block.rows {
                         let (w, x) = (block.count(i), block.row(i));
                         for (p, out) in line[..features].iter_mut().enumerate() {
                             let f = first + p;
-                            let centered = (x[p].to_f64() - by.mean[f]) - by.low[f];
-                            *out = w * centered * by.weight[f];
+                            let centered = (x[p].to_f64() - scaler.mean_hi[f]) - scaler.mean_lo[f];
+                            *out = w * centered * scaler.inv_scale[f];
                         }
                         add_transposed(factor, block.first + i, &line[..features], total);
                     }

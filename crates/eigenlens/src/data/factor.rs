@@ -164,7 +164,7 @@ impl Factor {
         })
     }
 
-    /// The same for the rows of a slab, before all are known.
+    /// The same for the rows of a batch, before all are known.
     pub fn check_reaches(&self, end: usize) -> Result<()> {
         if end <= self.len() { Ok(()) } else { self.check_rows(end) }
     }

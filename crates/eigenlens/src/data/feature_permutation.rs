@@ -1,7 +1,7 @@
 //! The order features are packed in for a large scatter matrix: those that mostly have one value (zero,
 //! in images and counts) stand together, as what lies at it adds nothing.
 
-use super::prepared::{BLOCK, Slab, unit_rows};
+use super::row_grid::{BLOCK, RowBatch, reduction_block_rows};
 use crate::linalg::gemm::slice_mut;
 use crate::linalg::simd::NonzeroRows;
 use crate::scalar::Scalar;
@@ -51,13 +51,13 @@ impl<T: Copy> Kind<T> {
 /// The share of multiplications that must be saved before features are treated apart.
 const LEAST_SAVED: f64 = 0.1;
 
-/// The common values of features by the first unit of a slab, where groups of neighbours have them together.
-pub(super) fn common_in_groups<T: Scalar>(slab: &Slab<T>) -> Vec<Option<T>> {
-    let kinds = kinds_of(slab);
+/// The common values of features by the first unit of a batch, where groups of neighbours have them together.
+pub(super) fn common_in_groups<T: Scalar>(batch: &RowBatch<T>) -> Vec<Option<T>> {
+    let kinds = kinds_of(batch);
     let features: Vec<usize> = (0..kinds.len()).collect();
     let mut common: Vec<Option<T>> = kinds.iter().map(Kind::common).collect();
     let groups: Vec<&[usize]> = features.chunks(NonzeroRows::GROUP).collect();
-    let shares: Vec<f64> = groups.iter().map(|group| share_at(slab, group, &kinds)).collect();
+    let shares: Vec<f64> = groups.iter().map(|group| share_at(batch, group, &kinds)).collect();
     if shares.iter().sum::<f64>() < LEAST_SAVED * groups.len() as f64 {
         common.fill(None);
     }
@@ -70,18 +70,18 @@ pub(super) fn common_in_groups<T: Scalar>(slab: &Slab<T>) -> Vec<Option<T>> {
 }
 
 /// The share of the first rows in which all features of a group are at their common values.
-fn share_at<T: Scalar>(slab: &Slab<T>, group: &[usize], kinds: &[Kind<T>]) -> f64 {
+fn share_at<T: Scalar>(batch: &RowBatch<T>, group: &[usize], kinds: &[Kind<T>]) -> f64 {
     let mut scratch = Vec::new();
-    let some = slab.block(0, BLOCK.min(slab.rows), &mut scratch);
+    let some = batch.block(0, BLOCK.min(batch.rows), &mut scratch);
     let at = |i: &usize| group.iter().all(|&f| kinds[f].common() == Some(some.row(*i)[f]));
     (0..some.rows).filter(at).count() as f64 / some.rows as f64
 }
 
-/// By the first unit of a slab. Rows that weigh differently have no common values.
-fn kinds_of<T: Scalar>(slab: &Slab<T>) -> Vec<Kind<T>> {
-    let d = slab.n_features;
+/// By the first unit of a batch. Rows that weigh differently have no common values.
+fn kinds_of<T: Scalar>(batch: &RowBatch<T>) -> Vec<Kind<T>> {
+    let d = batch.n_features;
     let mut scratch = Vec::new();
-    let some = slab.block(0, unit_rows(d).min(slab.rows), &mut scratch);
+    let some = batch.block(0, reduction_block_rows(d).min(batch.rows), &mut scratch);
     // The only value that more than half of the first rows may have (Boyer & Moore).
     let mut values = some.row(0).to_vec();
     let mut lead = vec![0i32; d];
@@ -109,13 +109,13 @@ fn kinds_of<T: Scalar>(slab: &Slab<T>) -> Vec<Kind<T>> {
 }
 
 impl<T: Scalar> FeaturePermutation<T> {
-    /// By the first unit of a slab: spread features, then those with a common value where that saves
+    /// By the first unit of a batch: spread features, then those with a common value where that saves
     /// something, constant ones last.
-    pub fn of(slab: &Slab<T>) -> FeaturePermutation<T> {
-        let mut kinds = kinds_of(slab);
+    pub fn of(batch: &RowBatch<T>) -> FeaturePermutation<T> {
+        let mut kinds = kinds_of(batch);
         let permutation = FeaturePermutation::new(&kinds, T::PANEL);
         let groups = permutation.features[permutation.first_common..].chunks(NonzeroRows::GROUP);
-        let saved: f64 = groups.map(|group| share_at(slab, group, &kinds)).sum();
+        let saved: f64 = groups.map(|group| share_at(batch, group, &kinds)).sum();
         if saved * (NonzeroRows::GROUP as f64) < LEAST_SAVED * kinds.len() as f64 {
             for kind in kinds.iter_mut().filter(|kind| matches!(kind, Kind::Mostly(_))) {
                 *kind = Kind::Spread;
@@ -214,7 +214,7 @@ impl<T: Scalar> FeaturePermutation<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{Dataset, Prepared};
+    use crate::data::{Dataset, RowGrid};
 
     /// Those listed are constant or mostly 7, by turns.
     fn kinds(d: usize, common: &[usize]) -> Vec<Kind<f64>> {
@@ -268,11 +268,11 @@ mod tests {
         });
         let data = Dataset::from(&x);
         let mut found = Vec::new();
-        let look = |slab: Slab<f64>| {
-            found.push(FeaturePermutation::of(&slab).common);
+        let look = |batch: RowBatch<f64>| {
+            found.push(FeaturePermutation::of(&batch).common);
             Ok(())
         };
-        Prepared::new(&data).unwrap().for_each_slab(300, look).unwrap();
+        RowGrid::new(&data).unwrap().for_each_batch(300, look).unwrap();
         assert_eq!(
             found,
             [vec![None, Some(-2.0).filter(|_| NonzeroRows::help()), Some(0.5), None]]
@@ -293,14 +293,14 @@ mod tests {
             });
             let data = Dataset::from(&x);
             let mut found = Vec::new();
-            let look = |slab: Slab<f64>| {
+            let look = |batch: RowBatch<f64>| {
                 found.push((
-                    FeaturePermutation::of(&slab).first_common < 16,
-                    common_in_groups(&slab),
+                    FeaturePermutation::of(&batch).first_common < 16,
+                    common_in_groups(&batch),
                 ));
                 Ok(())
             };
-            Prepared::new(&data).unwrap().for_each_slab(128, look).unwrap();
+            RowGrid::new(&data).unwrap().for_each_batch(128, look).unwrap();
             let (ordered, groups) = &found[0];
             assert_eq!(*ordered, saves);
             assert_eq!(

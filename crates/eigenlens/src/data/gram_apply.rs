@@ -2,8 +2,8 @@
 //! once. The scale of the columns goes into V and into the result instead.
 
 use super::Standardized;
-use super::passes::{SMALL_PRODUCT, UNITS, all_finite};
-use super::prepared::{Slab, Workspace, unit_rows};
+use super::passes::{REDUCTION_BLOCKS, SMALL_PRODUCT, all_finite};
+use super::row_grid::{RowBatch, Workspace, reduction_block_rows};
 use crate::error::Result;
 use crate::linalg::aligned::Aligned;
 use crate::linalg::buffer_pool::PooledBuffer;
@@ -12,7 +12,7 @@ use crate::linalg::simd::{GRAM_APPLY_COLUMNS, GramApply, Next};
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2};
 
-/// Whether dense data with so many features have this pass: a sum for every unit of rows must be small.
+/// Whether dense data with so many features have this pass: a sum for every reduction block must be small.
 pub(crate) fn has_gram_apply(n_features: usize) -> bool {
     n_features * GRAM_APPLY_COLUMNS * 8 <= SMALL_PRODUCT
 }
@@ -21,46 +21,55 @@ impl<T: Scalar> Standardized<'_, T> {
     /// The product for V (d × 8); none where a wider pass must make it.
     pub(super) fn gram_apply_product(&self, v: ArrayView2<f64>) -> Result<Option<Array2<f64>>> {
         let (d, b) = v.dim();
-        if b != GRAM_APPLY_COLUMNS || self.prepared.is_sparse() || !has_gram_apply(d) {
+        if b != GRAM_APPLY_COLUMNS || self.grid.is_sparse() || !has_gram_apply(d) {
             return Ok(None);
         }
-        let by = self.by;
-        let scaled = |f: usize, j: usize| by.weight[f] * v[[f, j]];
-        let Some(gram_apply) = GramApply::new(d, scaled, |f| by.mean[f]) else { return Ok(None) };
+        let scaler = self.scaler;
+        let scaled = |f: usize, j: usize| scaler.inv_scale[f] * v[[f, j]];
+        let Some(gram_apply) = GramApply::new(d, scaled, |f| scaler.mean_hi[f]) else {
+            return Ok(None);
+        };
         let mut low = [0.0; GRAM_APPLY_COLUMNS];
         for f in 0..d {
-            (0..GRAM_APPLY_COLUMNS).for_each(|j| low[j] += by.low[f] * scaled(f, j));
+            (0..GRAM_APPLY_COLUMNS).for_each(|j| low[j] += scaler.mean_lo[f] * scaled(f, j));
         }
         let mut total = Sums::zeros(&gram_apply);
-        self.prepared.for_each_slab(self.prepared.rows_together(UNITS), |slab| {
-            let starts = (0..slab.rows).step_by(unit_rows(d));
-            let sum_unit =
+        self.grid.for_each_batch(self.grid.rows_together(REDUCTION_BLOCKS), |batch| {
+            let starts = (0..batch.rows).step_by(reduction_block_rows(d));
+            let sum_reduction_block =
                 |work: &mut PooledBuffer<'_, Workspace<T>>, start: usize, next: usize| {
-                    self.sum_unit(&gram_apply, &low, &slab, start, next, work)
+                    self.sum_reduction_block(&gram_apply, &low, &batch, start, next, work)
                 };
             let add = |part| total.add(&part);
-            ordered_reduce(starts, UNITS, || self.prepared.work.acquire(), sum_unit, add)
+            ordered_reduce(
+                starts,
+                REDUCTION_BLOCKS,
+                || self.grid.work.acquire(),
+                sum_reduction_block,
+                add,
+            )
         })?;
         // What the rows' sums lack: each was centred by the leading digits of the means.
         let entry = |(f, j)| {
-            (gram_apply.sum(&total.products, f, j) - by.low[f] * total.scores[j]) * by.weight[f]
+            (gram_apply.sum(&total.products, f, j) - scaler.mean_lo[f] * total.scores[j])
+                * scaler.inv_scale[f]
         };
         Ok(Some(Array2::from_shape_fn((d, GRAM_APPLY_COLUMNS), entry)))
     }
 
-    fn sum_unit(
+    fn sum_reduction_block(
         &self,
         gram_apply: &GramApply,
         low: &[f64; GRAM_APPLY_COLUMNS],
-        slab: &Slab<T>,
+        batch: &RowBatch<T>,
         start: usize,
         next: usize,
         work: &mut Workspace<T>,
     ) -> Result<Sums<PooledBuffer<'_, Aligned<f64>>>> {
-        let d = slab.n_features;
-        let end = (start + unit_rows(d)).min(slab.rows);
+        let d = batch.n_features;
+        let end = (start + reduction_block_rows(d)).min(batch.rows);
         let mut sums = Sums {
-            products: self.prepared.zeros(gram_apply.sums_len()),
+            products: self.grid.zeros(gram_apply.sums_len()),
             scores: [0.0; GRAM_APPLY_COLUMNS],
         };
         let Workspace { scratch, z, lanes, .. } = work;
@@ -68,15 +77,15 @@ impl<T: Scalar> Standardized<'_, T> {
         z.resize(height * GRAM_APPLY_COLUMNS);
         for at in (start..end).step_by(height) {
             let count = height.min(end - at);
-            let upcoming = slab.upcoming_or(at + count, height, end, next);
+            let upcoming = batch.upcoming_or(at + count, height, end, next);
             let ahead = Next::new(upcoming, d, count);
-            let block = slab.block(at, at + count, scratch);
+            let block = batch.block(at, at + count, scratch);
             gram_apply.multiply(block.lines(0, d), lanes, &ahead, z);
             let z = &mut z[..count * GRAM_APPLY_COLUMNS];
             if !all_finite(z)
                 && let Some((row, column, value)) = block.find_bad()
             {
-                return Err(self.prepared.data.bad_entry(row, column, value));
+                return Err(self.grid.data.bad_entry(row, column, value));
             }
             for (i, z) in z.chunks_exact_mut(GRAM_APPLY_COLUMNS).enumerate() {
                 for j in 0..GRAM_APPLY_COLUMNS {
@@ -118,7 +127,7 @@ fn block_rows(d: usize, element: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{Columns, Dataset, Pass, Prepared, SampleWeights, Standardization};
+    use crate::data::{Columns, Dataset, Pass, RowGrid, SampleWeights, Scaler};
     use crate::linalg::random;
 
     /// Rows far from 0, with weights, of columns on scales of their own: against the wider pass, which
@@ -132,10 +141,10 @@ mod tests {
         let weights = SampleWeights::frequency((0..n).map(|i| (i % 3) as f64).collect::<Vec<_>>());
         let v = random::normal_matrix(&mut rng, d, GRAM_APPLY_COLUMNS);
         for data in [Dataset::from(&x), Dataset::from(&x).with_weights(weights)] {
-            let mut prepared = Prepared::new(&data).unwrap();
-            let columns = Columns::of(&mut prepared).unwrap();
-            let by = Standardization::new::<T>(&columns, None, true, true);
-            let standardized = Standardized { prepared: &prepared, by: &by };
+            let mut grid = RowGrid::new(&data).unwrap();
+            let columns = Columns::of(&mut grid).unwrap();
+            let scaler = Scaler::new::<T>(&columns, None, true, true);
+            let standardized = Standardized { grid: &grid, scaler: &scaler };
             let mut expected = Array2::zeros((0, 0));
             let wanted = Pass { scores: None, gram: Some((0, &mut expected)), score_moments: None };
             standardized.pass(v.view(), wanted).unwrap();

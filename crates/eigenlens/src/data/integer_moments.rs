@@ -3,7 +3,7 @@
 
 use super::Columns;
 use super::moments::Moments;
-use super::prepared::{BLOCK, Prepared, Slab};
+use super::row_grid::{BLOCK, RowBatch, RowGrid};
 use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::gemm::slice_mut;
@@ -30,14 +30,14 @@ pub(super) struct IntegerMoments {
 
 impl IntegerMoments {
     /// Of nothing yet, where the first rows are whole numbers that all count the same.
-    pub fn begin<T: Scalar>(prepared: &Prepared<T>, slab: &Slab<T>) -> Option<IntegerMoments> {
-        let plain = prepared.counts().is_none() && prepared.exponents().is_none();
-        let d = slab.n_features;
-        if !plain || prepared.is_sparse() || !has_u8x4() {
+    pub fn begin<T: Scalar>(grid: &RowGrid<T>, batch: &RowBatch<T>) -> Option<IntegerMoments> {
+        let plain = grid.counts().is_none() && grid.exponents().is_none();
+        let d = batch.n_features;
+        if !plain || grid.is_sparse() || !has_u8x4() {
             return None;
         }
         let (mut scratch, mut packed) = (Vec::new(), Aligned::default());
-        let block = slab.block(0, 4.min(slab.rows), &mut scratch);
+        let block = batch.block(0, 4.min(batch.rows), &mut scratch);
         let width = d.next_multiple_of(U8x4::PANEL);
         packed.resize(width);
         let whole = pack_u8x4(block.lines(0, d), &mut packed, &mut vec![0; width]);
@@ -45,31 +45,31 @@ impl IntegerMoments {
         whole.then_some(IntegerMoments { rows, columns, products, packed, whole })
     }
 
-    /// Adds the rows of a slab; an error ends the pass where some are other numbers.
-    pub fn add<T: Scalar>(&mut self, slab: &Slab<T>) -> Result<()> {
+    /// Adds the rows of a batch; an error ends the pass where some are other numbers.
+    pub fn add<T: Scalar>(&mut self, batch: &RowBatch<T>) -> Result<()> {
         // As much as stays in the last cache, or for few features is as little as all else.
-        let width = slab.n_features.next_multiple_of(U8x4::PANEL);
-        let bytes = if slab.n_features <= 336 { 1 << 20 } else { 13 << 19 };
+        let width = batch.n_features.next_multiple_of(U8x4::PANEL);
+        let bytes = if batch.n_features <= 336 { 1 << 20 } else { 13 << 19 };
         let height = (bytes / width / ROWS).max(1) * ROWS;
-        for start in (0..slab.rows).step_by(height) {
-            self.whole = self.add_rows(slab, start..(start + height).min(slab.rows));
+        for start in (0..batch.rows).step_by(height) {
+            self.whole = self.add_rows(batch, start..(start + height).min(batch.rows));
             if !self.whole {
                 return Err(Error::Internal("not whole numbers".into()));
             }
         }
-        self.rows += slab.rows;
+        self.rows += batch.rows;
         Ok(())
     }
 
-    fn add_rows<T: Scalar>(&mut self, slab: &Slab<T>, rows: Range<usize>) -> bool {
-        let d = slab.n_features;
+    fn add_rows<T: Scalar>(&mut self, batch: &RowBatch<T>, rows: Range<usize>) -> bool {
+        let d = batch.n_features;
         let width = d.next_multiple_of(U8x4::PANEL);
         let length = packed_len::<U8x4>(d, BLOCK);
         let starts: Vec<usize> = rows.clone().step_by(ROWS).collect();
         self.packed.resize(length * starts.len());
         let parts: Option<Vec<Vec<u32>>> = (self.packed.par_chunks_mut(length).zip(&starts))
             .map_init(Vec::new, |scratch, (packed, &start)| {
-                let block = slab.block(start, (start + ROWS).min(rows.end), scratch);
+                let block = batch.block(start, (start + ROWS).min(rows.end), scratch);
                 let mut sums = vec![0; width];
                 pack_u8x4(block.lines(0, d), packed, &mut sums).then_some(sums)
             })
@@ -118,9 +118,9 @@ fn from_sums(rows: usize, sums: &[u64], products: Array2<f64>) -> Moments {
     let columns = Columns {
         weight: n,
         rows,
-        low: low.collect(),
+        mean_lo: low.collect(),
         varies: squares.iter().map(|s| *s > 0.0).collect(),
-        mean,
+        mean_hi: mean,
         squares,
     };
     Moments { columns, exponents: vec![0; d], scatter }
@@ -138,11 +138,11 @@ mod tests {
 
     /// The moments by bytes, if the data have them.
     fn exactly<T: Scalar>(data: &Dataset<T>) -> Option<Moments> {
-        let prepared = Prepared::new(data).unwrap();
+        let grid = RowGrid::new(data).unwrap();
         let mut sums = None;
-        let read = prepared.for_each_slab(usize::MAX, |slab| {
-            sums = IntegerMoments::begin(&prepared, &slab);
-            sums.as_mut().map_or(Ok(()), |sums| sums.add(&slab))
+        let read = grid.for_each_batch(usize::MAX, |batch| {
+            sums = IntegerMoments::begin(&grid, &batch);
+            sums.as_mut().map_or(Ok(()), |sums| sums.add(&batch))
         });
         assert_eq!(read.is_ok(), sums.as_ref().is_none_or(|sums| sums.whole));
         sums.filter(|sums| sums.whole).map(IntegerMoments::finish)
@@ -156,8 +156,8 @@ mod tests {
         let sum = |f: usize| (0..n).map(|i| number(i, f)).sum::<u64>();
         for f in 0..d {
             let mean = sum(f) as f64 / n as f64;
-            assert_eq!(found.columns.mean[f], mean);
-            assert!(found.columns.low[f].abs() <= 2e-16 * mean);
+            assert_eq!(found.columns.mean_hi[f], mean);
+            assert!(found.columns.mean_lo[f].abs() <= 2e-16 * mean);
             for g in 0..d {
                 let products = (0..n).map(|i| number(i, f) * number(i, g)).sum::<u64>();
                 let times_n = (n as u64 * products) as i64 - (sum(f) * sum(g)) as i64;

@@ -16,12 +16,12 @@ mod observed;
 mod packed_rhs;
 mod packing;
 mod passes;
-mod prepared;
 mod resolved;
+mod row_grid;
 mod rows;
+mod scaler;
 mod score_moments;
 mod sparse;
-mod standardization;
 mod statistics;
 mod target;
 mod target_projection;
@@ -46,9 +46,11 @@ pub(crate) use gram_apply::has_gram_apply;
 pub(crate) use holes::check_rate;
 pub(crate) use observed::Observed;
 pub(crate) use passes::{Pass, Scores, Standardized};
-pub(crate) use prepared::{BLOCK, Block, Prepared, Slab, reading_memory, slab_rows, unit_rows};
+pub(crate) use row_grid::{
+    BLOCK, Block, RowBatch, RowGrid, batch_rows, reading_memory, reduction_block_rows,
+};
+pub(crate) use scaler::Scaler;
 pub(crate) use score_moments::ScoreMoments;
-pub(crate) use standardization::Standardization;
 pub(crate) use target::{Body as TargetBody, UNLABELLED};
 pub(crate) use target_projection::LabelPass;
 
@@ -212,24 +214,27 @@ impl<'a, T: Scalar> Dataset<'a, T> {
     /// Row and column of the first hole.
     pub(crate) fn first_hole(&self) -> Result<Option<(usize, usize)>> {
         let mut found = None;
-        Prepared::surveying(self)?.for_each_slab(unit_rows(self.n_features()), |slab| {
-            let mut scratch = Vec::new();
-            for at in (0..slab.rows).step_by(BLOCK) {
-                let block = slab.block(at, (at + BLOCK).min(slab.rows), &mut scratch);
-                let first = (0..block.rows).find_map(|i| {
-                    let f = block.row(i).iter().position(|x| x.to_f64().is_nan())?;
-                    Some((block.first + i, f))
-                });
-                found = found.or(first);
-            }
-            Ok(())
-        })?;
+        RowGrid::surveying(self)?.for_each_batch(
+            reduction_block_rows(self.n_features()),
+            |batch| {
+                let mut scratch = Vec::new();
+                for at in (0..batch.rows).step_by(BLOCK) {
+                    let block = batch.block(at, (at + BLOCK).min(batch.rows), &mut scratch);
+                    let first = (0..block.rows).find_map(|i| {
+                        let f = block.row(i).iter().position(|x| x.to_f64().is_nan())?;
+                        Some((block.first + i, f))
+                    });
+                    found = found.or(first);
+                }
+                Ok(())
+            },
+        )?;
         Ok(found)
     }
 
     /// Where the holes are, in one pass.
     pub fn holes(&self) -> Result<Holes> {
-        Ok(Observed::of(&mut Prepared::surveying(self)?)?.holes)
+        Ok(Observed::of(&mut RowGrid::surveying(self)?)?.holes)
     }
 
     /// The same data set without its weights, borrowed for as long as this one is.
@@ -271,14 +276,14 @@ impl<'a, T: Scalar> Dataset<'a, T> {
         let d = self.n_features();
         let n = match self.n_samples() {
             Some(n) => n,
-            None => Prepared::new(self)?.for_each_slab(unit_rows(d), |_| Ok(()))?,
+            None => RowGrid::new(self)?.for_each_batch(reduction_block_rows(d), |_| Ok(()))?,
         };
         let step = n.div_ceil((ENTRIES / d.max(1)).max(2)).max(1);
         let mut rows = Vec::with_capacity(n.div_ceil(step) * d);
-        Prepared::new(self)?.for_each_slab(unit_rows(d), |slab| {
+        RowGrid::new(self)?.for_each_batch(reduction_block_rows(d), |batch| {
             let mut scratch = Vec::new();
-            for i in (0..slab.rows).filter(|i| (slab.first + i) % step == 0) {
-                let block = slab.block(i, i + 1, &mut scratch);
+            for i in (0..batch.rows).filter(|i| (batch.first + i) % step == 0) {
+                let block = batch.block(i, i + 1, &mut scratch);
                 rows.extend(block.row(0).iter().map(|v| v.to_f64()));
             }
             Ok(())
@@ -301,10 +306,10 @@ impl<'a, T: Scalar> Dataset<'a, T> {
             }
             return Csr::new(x.n_rows(), d, starts, columns, values);
         }
-        let rows = Prepared::new(self)?.for_each_slab(unit_rows(d), |slab| {
+        let rows = RowGrid::new(self)?.for_each_batch(reduction_block_rows(d), |batch| {
             let mut scratch = Vec::new();
-            for i in 0..slab.rows {
-                let block = slab.block(i, i + 1, &mut scratch);
+            for i in 0..batch.rows {
+                let block = batch.block(i, i + 1, &mut scratch);
                 let entries = block.row(0).iter().map(|v| v.to_f64()).enumerate();
                 for (column, value) in entries.filter(|(_, value)| *value != 0.0) {
                     columns.push(column as u32);

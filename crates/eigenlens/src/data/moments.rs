@@ -4,7 +4,9 @@ use super::columns::{Columns, block_mean_into, check_finite, rescale, two_sum};
 use super::feature_permutation::{FeaturePermutation, common_in_groups};
 use super::integer_moments::IntegerMoments;
 use super::packing::{Packed, pack, pack_block, set_shift, shift_to_common};
-use super::prepared::{BLOCK, Prepared, Shift, Slab, Workspace, slab_rows, unit_rows};
+use super::row_grid::{
+    BLOCK, RowBatch, RowGrid, Shift, Workspace, batch_rows, reduction_block_rows,
+};
 use super::{Dataset, moments_bytes as bytes};
 use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
@@ -23,12 +25,12 @@ use crate::scalar::Scalar;
 use ndarray::Array2;
 use rayon::prelude::*;
 
-/// Up to this many features each unit of rows has a scatter matrix of its own; beyond it the rows
+/// Up to this many features each reduction block has a scatter matrix of its own; beyond it the rows
 /// go in order into squares of the one matrix, so that memory stays d × d.
 const SMALL: usize = 336;
 
 /// Units of rows in flight.
-const UNITS: usize = 32;
+const REDUCTION_BLOCKS: usize = 32;
 
 /// Blocks whose means go into the squares together.
 const MEANS: usize = 32;
@@ -62,7 +64,7 @@ impl Moments {
     /// The moments of a data set, in one pass; one sample will do, as more may be merged.
     pub fn of<T: Scalar>(data: &Dataset<T>, options: &Options) -> Result<Moments> {
         options.check()?;
-        let moments = pool::run(options.threads, || Moments::of_any(&mut Prepared::new(data)?))??;
+        let moments = pool::run(options.threads, || Moments::of_any(&mut RowGrid::new(data)?))??;
         if moments.columns.rows == 0 { Err(Error::NoRows) } else { Ok(moments) }
     }
 
@@ -76,31 +78,31 @@ impl Moments {
     }
 
     /// The same of at least two samples.
-    pub(crate) fn of_prepared<T: Scalar>(prepared: &mut Prepared<T>) -> Result<Moments> {
-        let mut moments = Moments::of_any(prepared)?;
+    pub(crate) fn of_grid<T: Scalar>(grid: &mut RowGrid<T>) -> Result<Moments> {
+        let mut moments = Moments::of_any(grid)?;
         moments.columns = moments.columns.check_rows()?;
         Ok(moments)
     }
 
-    fn of_any<T: Scalar>(prepared: &mut Prepared<T>) -> Result<Moments> {
-        let floats = |prepared: &Prepared<T>| {
-            let moments = one_pass(prepared, false)?;
+    fn of_any<T: Scalar>(grid: &mut RowGrid<T>) -> Result<Moments> {
+        let floats = |grid: &RowGrid<T>| {
+            let moments = one_pass(grid, false)?;
             moments.ok_or_else(|| Error::Internal("no sums of floats".into()))
         };
-        let moments = match one_pass(prepared, true)? {
+        let moments = match one_pass(grid, true)? {
             Some(moments) => moments,
-            None => floats(prepared)?,
+            None => floats(grid)?,
         };
-        if rescale(prepared, &moments.columns)? {
+        if rescale(grid, &moments.columns)? {
             drop(moments);
-            return floats(prepared);
+            return floats(grid);
         }
         Ok(moments)
     }
 
     /// The number of features, d.
     pub fn n_features(&self) -> usize {
-        self.columns.mean.len()
+        self.columns.mean_hi.len()
     }
 
     /// The number of samples, or Σw.
@@ -110,7 +112,12 @@ impl Moments {
 
     /// The mean (d).
     pub fn mean(&self) -> Vec<f64> {
-        self.columns.mean.iter().zip(&self.exponents).map(|(m, &e)| m * power_of_two(e)).collect()
+        self.columns
+            .mean_hi
+            .iter()
+            .zip(&self.exponents)
+            .map(|(m, &e)| m * power_of_two(e))
+            .collect()
     }
 
     /// The covariance (d × d), divisor n − 1.
@@ -178,7 +185,8 @@ impl Moments {
         let difference: Vec<f64> = (0..d)
             .map(|f| {
                 let (mine, theirs) = (&self.columns, &other.columns);
-                (theirs.mean[f] * back[f] - mine.mean[f]) + (theirs.low[f] * back[f] - mine.low[f])
+                (theirs.mean_hi[f] * back[f] - mine.mean_hi[f])
+                    + (theirs.mean_lo[f] * back[f] - mine.mean_lo[f])
             })
             .collect();
         for i in 0..d {
@@ -191,8 +199,8 @@ impl Moments {
             self.columns.squares[i] = self.scatter[[i, i]];
             self.columns.varies[i] = self.scatter[[i, i]] > 0.0;
             let step = sign * difference[i] * other.columns.weight / weight;
-            (self.columns.mean[i], self.columns.low[i]) =
-                two_sum(self.columns.mean[i], self.columns.low[i] + step);
+            (self.columns.mean_hi[i], self.columns.mean_lo[i]) =
+                two_sum(self.columns.mean_hi[i], self.columns.mean_lo[i] + step);
         }
         self.columns.weight = weight;
         let rows = other.columns.rows;
@@ -221,8 +229,8 @@ impl Moments {
                 self.scatter[[i, j]] *= down[i] * down[j];
             }
             self.columns.squares[i] = self.scatter[[i, i]];
-            self.columns.mean[i] *= down[i];
-            self.columns.low[i] *= down[i];
+            self.columns.mean_hi[i] *= down[i];
+            self.columns.mean_lo[i] *= down[i];
             self.exponents[i] = self.exponents[i].max(other[i]);
         }
     }
@@ -230,23 +238,23 @@ impl Moments {
 
 /// None where data that began with whole numbers (and were to be summed as such, if `whole`) went on
 /// with others.
-fn one_pass<T: Scalar>(prepared: &Prepared<T>, whole: bool) -> Result<Option<Moments>> {
-    let d = prepared.data.n_features();
+fn one_pass<T: Scalar>(grid: &RowGrid<T>, whole: bool) -> Result<Option<Moments>> {
+    let d = grid.data.n_features();
     let rows = match d <= SMALL {
-        true => prepared.rows_together(UNITS),
-        false => slab_rows(d, packed_units::<T>(d)),
+        true => grid.rows_together(REDUCTION_BLOCKS),
+        false => batch_rows(d, packed_units::<T>(d)),
     };
     let mut sums = None;
-    let read = prepared.for_each_slab(rows, |slab| {
-        let sums = sums.get_or_insert_with(|| Sums::begin(prepared, &slab, whole));
-        sums.add(prepared, &slab)
+    let read = grid.for_each_batch(rows, |batch| {
+        let sums = sums.get_or_insert_with(|| Sums::begin(grid, &batch, whole));
+        sums.add(grid, &batch)
     });
     if let Some(Sums::Whole(IntegerMoments { whole: false, .. })) = sums {
         return Ok(None);
     }
     read?;
     let mut moments = sums.map_or_else(|| Moments::empty(d), Sums::finish);
-    if let Some(exponents) = prepared.exponents() {
+    if let Some(exponents) = grid.exponents() {
         moments.exponents = exponents.to_vec();
     }
     Ok(Some(moments))
@@ -274,32 +282,32 @@ struct InSquares<T: Scalar> {
 }
 
 impl<T: Scalar> Sums<T> {
-    fn begin(prepared: &Prepared<T>, slab: &Slab<T>, whole: bool) -> Sums<T> {
-        let d = slab.n_features;
+    fn begin(grid: &RowGrid<T>, batch: &RowBatch<T>, whole: bool) -> Sums<T> {
+        let d = batch.n_features;
         let total = Columns::zero(d);
-        match IntegerMoments::begin(prepared, slab).filter(|_| whole) {
+        match IntegerMoments::begin(grid, batch).filter(|_| whole) {
             Some(sums) => Sums::Whole(sums),
             None if d <= SMALL => {
-                let (scatter, common) = (Array2::zeros((d, d)), common_in_groups(slab));
+                let (scatter, common) = (Array2::zeros((d, d)), common_in_groups(batch));
                 Sums::Units { total, scatter, common }
             }
             None => {
-                let (squares, permutation) = (Squares::zeros(d), FeaturePermutation::of(slab));
+                let (squares, permutation) = (Squares::zeros(d), FeaturePermutation::of(batch));
                 let (means, packed) = (Means::default(), Aligned::default());
                 Sums::Squares(Box::new(InSquares { total, squares, means, permutation, packed }))
             }
         }
     }
 
-    fn add(&mut self, prepared: &Prepared<T>, slab: &Slab<T>) -> Result<()> {
+    fn add(&mut self, grid: &RowGrid<T>, batch: &RowBatch<T>) -> Result<()> {
         match self {
-            Sums::Whole(sums) => sums.add(slab),
+            Sums::Whole(sums) => sums.add(batch),
             Sums::Units { total, scatter, common } => {
-                scatter_by_units(prepared, slab, common, total, scatter)
+                scatter_by_units(grid, batch, common, total, scatter)
             }
             Sums::Squares(sums) => {
                 let InSquares { total, squares, means, permutation, packed } = &mut **sums;
-                scatter_by_squares(prepared, slab, permutation, packed, total, means, squares)
+                scatter_by_squares(grid, batch, permutation, packed, total, means, squares)
             }
         }
     }
@@ -322,7 +330,7 @@ impl<T: Scalar> Sums<T> {
             }
         };
         let columns = Columns { squares: scatter.diag().to_vec(), ..total };
-        Moments { exponents: vec![0; columns.mean.len()], columns, scatter }
+        Moments { exponents: vec![0; columns.mean_hi.len()], columns, scatter }
     }
 }
 
@@ -331,24 +339,26 @@ impl<T: Scalar> Sums<T> {
 fn packed_units<T: Scalar>(d: usize) -> usize {
     const BYTES: usize = 13 << 19;
     let rows = (BYTES / size_of::<T>() / d).max(8 * BLOCK);
-    (rows / unit_rows(d)).clamp(1, 4)
+    (rows / reduction_block_rows(d)).clamp(1, 4)
 }
 
 /// Each unit's scatter is a matrix of its own, added in order.
 fn scatter_by_units<T: Scalar>(
-    prepared: &Prepared<T>,
-    slab: &Slab<T>,
+    grid: &RowGrid<T>,
+    batch: &RowBatch<T>,
     common: &[Option<T>],
     total: &mut Columns,
     scatter: &mut Array2<f64>,
 ) -> Result<()> {
-    let d = slab.n_features;
-    let unit = unit_rows(d);
-    let sum_unit = |work: &mut PooledBuffer<'_, Workspace<T>>, start: usize, next: usize| {
+    let d = batch.n_features;
+    let unit = reduction_block_rows(d);
+    let sum_reduction_block = |work: &mut PooledBuffer<'_, Workspace<T>>,
+                               start: usize,
+                               next: usize| {
         let Workspace { scratch, packed, panel: means, z: mean_correction, columns, shift, .. } =
             &mut **work;
-        let end = (start + unit).min(slab.rows);
-        let mut c = prepared.room(d * sums_stride(d));
+        let end = (start + unit).min(batch.rows);
+        let mut c = grid.room(d * sums_stride(d));
         let mut unit = Columns::zero(d);
         // The scatter between the means of blocks is that of rows, one for each.
         let (blocks, row) = ((end - start).div_ceil(BLOCK), row_width::<f64>(d));
@@ -357,9 +367,9 @@ fn scatter_by_units<T: Scalar>(
         mean_correction.resize(if any { blocks * row } else { 0 });
         let mut mean_corrections = 0;
         for (at, mean) in (start..end).step_by(BLOCK).zip(means.chunks_exact_mut(row)) {
-            let block = slab.block(at, (at + BLOCK).min(end), scratch);
+            let block = batch.block(at, (at + BLOCK).min(end), scratch);
             block_mean_into(&block, columns);
-            check_finite(prepared, &block, columns)?;
+            check_finite(grid, &block, columns)?;
             let (depth, width) = (block.rows, row_width::<T>(d));
             packed.resize(depth * width);
             set_shift(shift, columns);
@@ -376,7 +386,7 @@ fn scatter_by_units<T: Scalar>(
                     .for_each(|f| nonzero_rows.push_columns(packed, f));
                 nonzero_rows
             });
-            let ahead = slab.upcoming_or(at + depth, BLOCK, end, next);
+            let ahead = batch.upcoming_or(at + depth, BLOCK, end, next);
             let ahead = Some(&Ahead::new(ahead, lower_steps::<T>(d, depth)));
             let overwrite = at == start;
             add_lower(packed, width, depth, d, &mut c, overwrite, ahead, nonzero_rows.as_ref());
@@ -403,31 +413,31 @@ fn scatter_by_units<T: Scalar>(
         );
         total.merge(&columns);
     };
-    let starts = (0..slab.rows).step_by(unit);
-    ordered_reduce(starts, UNITS, || prepared.work.acquire(), sum_unit, add)
+    let starts = (0..batch.rows).step_by(unit);
+    ordered_reduce(starts, REDUCTION_BLOCKS, || grid.work.acquire(), sum_reduction_block, add)
 }
 
 /// All blocks are packed in the given order, then squares of the one matrix take them in order. Between them the scatter
 /// of the blocks' `means`, whenever there are enough rows of it for a product.
 fn scatter_by_squares<T: Scalar>(
-    prepared: &Prepared<T>,
-    slab: &Slab<T>,
+    grid: &RowGrid<T>,
+    batch: &RowBatch<T>,
     permutation: &FeaturePermutation<T>,
     packed: &mut Aligned<T>,
     total: &mut Columns,
     means: &mut Means,
     squares: &mut Squares,
 ) -> Result<()> {
-    let d = slab.n_features;
+    let d = batch.n_features;
     let length = packed_len::<T>(d, BLOCK);
-    let starts: Vec<usize> = (0..slab.rows).step_by(BLOCK).collect();
+    let starts: Vec<usize> = (0..batch.rows).step_by(BLOCK).collect();
     packed.resize(length * starts.len());
     let blocks: Vec<Result<Packed>> = packed
         .par_chunks_mut(length)
         .zip(&starts)
         .map_init(<(Vec<T>, Shift<T>)>::default, |(scratch, shift), (packed, &start)| {
-            let block = slab.block(start, (start + BLOCK).min(slab.rows), scratch);
-            pack_block(prepared, &block, permutation, shift, packed)
+            let block = batch.block(start, (start + BLOCK).min(batch.rows), scratch);
+            pack_block(grid, &block, permutation, shift, packed)
         })
         .collect();
     let blocks = blocks.into_iter().collect::<Result<Vec<Packed>>>()?;
@@ -445,7 +455,7 @@ fn scatter_by_squares<T: Scalar>(
     squares.for_each(|square| {
         for (block, extra) in extras.iter().enumerate() {
             let (packed, next) = packed[block * length..].split_at(length);
-            let depth = BLOCK.min(slab.rows - starts[block]);
+            let depth = BLOCK.min(batch.rows - starts[block]);
             square.add(packed, depth, next, Some(&nonzero_rows[block]));
             if let Some(extra) = extra {
                 extra.add_to(square);
@@ -498,7 +508,7 @@ impl Extra {
 
 /// The one row `√(n_a n_b / (n_a + n_b)) (m_b − m_a)` whose square is what merging adds (Chan).
 fn merging_row(total: &Columns, part: &Columns) -> Vec<f64> {
-    let mut row = vec![0.0; part.mean.len()];
+    let mut row = vec![0.0; part.mean_hi.len()];
     merging_row_into(total, part, &mut row);
     row
 }
@@ -510,8 +520,9 @@ fn merging_row_into(total: &Columns, part: &Columns, row: &mut [f64]) {
         return;
     }
     let factor = (total.weight * part.weight / (total.weight + part.weight)).sqrt();
-    for (f, row) in row.iter_mut().take(part.mean.len()).enumerate() {
-        *row = factor * ((part.mean[f] - total.mean[f]) + (part.low[f] - total.low[f]));
+    for (f, row) in row.iter_mut().take(part.mean_hi.len()).enumerate() {
+        *row =
+            factor * ((part.mean_hi[f] - total.mean_hi[f]) + (part.mean_lo[f] - total.mean_lo[f]));
     }
 }
 
@@ -529,8 +540,8 @@ mod tests {
             data = data.with_weights(SampleWeights::frequency(weights.to_vec()));
         }
         // In floats, and in whole numbers where they are.
-        let prepared = Prepared::new(&data).unwrap();
-        let found = [false, true].map(|whole| one_pass(&prepared, whole).unwrap());
+        let grid = RowGrid::new(&data).unwrap();
+        let found = [false, true].map(|whole| one_pass(&grid, whole).unwrap());
         assert!(found[0].is_some());
         let w = |i: usize| weights.map_or(1.0, |w| w[i]);
         let total: f64 = (0..n).map(w).sum();
@@ -551,7 +562,7 @@ mod tests {
         for moments in found.into_iter().flatten() {
             for f in 0..d {
                 let (size, found) =
-                    (scatter(f, f), moments.columns.mean[f] + moments.columns.low[f]);
+                    (scatter(f, f), moments.columns.mean_hi[f] + moments.columns.mean_lo[f]);
                 let spread = (size / total).sqrt().max(1e-150);
                 assert!((found - mean[f]).abs() <= 1e-12 * spread, "{what}: mean {f}");
                 let constant = (1..n).all(|i| x[[i, f]] == x[[0, f]]);
@@ -664,10 +675,10 @@ mod tests {
             });
             let along = |scatter: Array2<f64>| scatter.sum() / d as f64;
             let scatter_of = |x: &Dataset<f32>| {
-                one_pass(&Prepared::new(x).unwrap(), false).unwrap().unwrap().scatter
+                one_pass(&RowGrid::new(x).unwrap(), false).unwrap().unwrap().scatter
             };
             let wide = x.mapv(f64::from);
-            let exact = one_pass(&Prepared::new(&Dataset::from(&wide)).unwrap(), false)
+            let exact = one_pass(&RowGrid::new(&Dataset::from(&wide)).unwrap(), false)
                 .unwrap()
                 .unwrap()
                 .scatter;
@@ -684,7 +695,7 @@ mod tests {
                 T::from_f64(if i % 2048 < 128 { 0.0 } else { [a, b][f] })
             });
             let data = Dataset::from(&x);
-            let c = one_pass(&Prepared::new(&data).unwrap(), false).unwrap().unwrap().scatter;
+            let c = one_pass(&RowGrid::new(&data).unwrap(), false).unwrap().unwrap().scatter;
             let trace = c[[0, 0]] + c[[1, 1]];
             (c[[0, 0]] * c[[1, 1]] - c[[0, 1]] * c[[0, 1]]).abs() / (trace * trace)
         }

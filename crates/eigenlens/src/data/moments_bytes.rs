@@ -23,7 +23,7 @@ pub(super) fn write(moments: &Moments) -> Vec<u8> {
     for e in &moments.exponents {
         out.extend_from_slice(&e.to_le_bytes());
     }
-    for v in moments.columns.mean.iter().chain(&moments.columns.low) {
+    for v in moments.columns.mean_hi.iter().chain(&moments.columns.mean_lo) {
         out.extend_from_slice(&v.to_le_bytes());
     }
     for i in 0..d {
@@ -84,7 +84,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Moments> {
     let squares = scatter.diag().to_vec();
     // Whether a column of tiny squares is constant was looked into before it was written.
     let varies = squares.iter().map(|s| *s > 0.0).collect();
-    let columns = Columns { weight, rows, mean, low, squares, varies };
+    let columns = Columns { weight, rows, mean_hi: mean, mean_lo: low, squares, varies };
     Ok(Moments { columns, exponents, scatter })
 }
 

@@ -3,7 +3,7 @@
 
 use super::columns::{Columns, rescale, two_sum};
 use super::holes::Holes;
-use super::prepared::{BLOCK, Prepared, Slab, slab_rows, unit_rows};
+use super::row_grid::{BLOCK, RowBatch, RowGrid, batch_rows, reduction_block_rows};
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 use rayon::prelude::*;
@@ -31,10 +31,10 @@ pub(crate) struct Observed {
 
 impl Observed {
     /// One pass; a second one where a column's magnitude asks for a power of two.
-    pub fn of<T: Scalar>(prepared: &mut Prepared<T>) -> Result<Observed> {
-        let found = Self::one_pass(prepared)?;
-        if rescale(prepared, &found.columns())? {
-            return Self::one_pass(prepared);
+    pub fn of<T: Scalar>(grid: &mut RowGrid<T>) -> Result<Observed> {
+        let found = Self::one_pass(grid)?;
+        if rescale(grid, &found.columns())? {
+            return Self::one_pass(grid);
         }
         Ok(found)
     }
@@ -51,8 +51,8 @@ impl Observed {
         Columns {
             weight: n,
             rows: self.holes.rows - self.holes.n_empty_rows,
-            mean: self.mean.clone(),
-            low: self.low.clone(),
+            mean_hi: self.mean.clone(),
+            mean_lo: self.low.clone(),
             squares: squares.collect(),
             varies: vec![true; self.mean.len()],
         }
@@ -71,15 +71,15 @@ impl Observed {
         }
     }
 
-    fn one_pass<T: Scalar>(prepared: &Prepared<T>) -> Result<Observed> {
-        let d = prepared.data.n_features();
-        let unit = unit_rows(d);
+    fn one_pass<T: Scalar>(grid: &RowGrid<T>) -> Result<Observed> {
+        let d = grid.data.n_features();
+        let unit = reduction_block_rows(d);
         let mut total = Self::zero(d);
-        let read = prepared.for_each_slab(slab_rows(d, 32), |slab| {
-            let starts: Vec<usize> = (0..slab.rows).step_by(unit).collect();
+        let read = grid.for_each_batch(batch_rows(d, 32), |batch| {
+            let starts: Vec<usize> = (0..batch.rows).step_by(unit).collect();
             let parts: Vec<Result<(Observed, Vec<usize>)>> = starts
                 .par_iter()
-                .map(|&start| Self::of_unit(prepared, &slab, start, (start + unit).min(slab.rows)))
+                .map(|&start| Self::of_unit(grid, &batch, start, (start + unit).min(batch.rows)))
                 .collect();
             for part in parts {
                 let (part, with_holes) = part?;
@@ -98,7 +98,7 @@ impl Observed {
         let rows = total.holes.rows;
         total.holes.columns = (0..d)
             .filter(|&f| total.count[f] < rows)
-            .map(|f| (f, prepared.data.column_name(f), rows - total.count[f]))
+            .map(|f| (f, grid.data.column_name(f), rows - total.count[f]))
             .collect();
         total.holes.missing = total.holes.columns.iter().map(|c| c.2).sum();
         if rows < 2 {
@@ -108,17 +108,17 @@ impl Observed {
     }
 
     fn of_unit<T: Scalar>(
-        prepared: &Prepared<T>,
-        slab: &Slab<T>,
+        grid: &RowGrid<T>,
+        batch: &RowBatch<T>,
         start: usize,
         end: usize,
     ) -> Result<(Observed, Vec<usize>)> {
-        let d = slab.n_features;
+        let d = batch.n_features;
         let mut total = Self::zero(d);
         let mut with_holes = Vec::new();
         let mut scratch = Vec::new();
         for at in (start..end).step_by(BLOCK) {
-            let block = slab.block(at, (at + BLOCK).min(end), &mut scratch);
+            let block = batch.block(at, (at + BLOCK).min(end), &mut scratch);
             let mut part = Self::zero(d);
             // Deviations from the first entry of the column in this block: their rounding is in
             // proportion to the spread, wherever the column lies.
@@ -131,7 +131,7 @@ impl Observed {
                     let bad = block.row(i).iter().position(|x| !x.to_f64().is_finite());
                     match bad.map(|f| (f, block.row(i)[f].to_f64())) {
                         Some((_, x)) if x.is_nan() => with_holes.push(block.first + i),
-                        Some((f, x)) => return Err(prepared.data.bad_entry(block.first + i, f, x)),
+                        Some((f, x)) => return Err(grid.data.bad_entry(block.first + i, f, x)),
                         None => {}
                     }
                     continue;
@@ -143,7 +143,7 @@ impl Observed {
                         continue;
                     }
                     if x.is_infinite() {
-                        return Err(prepared.data.bad_entry(block.first + i, f, x));
+                        return Err(grid.data.bad_entry(block.first + i, f, x));
                     }
                     if part.count[f] == 0 {
                         origin[f] = x;

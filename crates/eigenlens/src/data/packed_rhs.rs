@@ -1,7 +1,7 @@
 //! The thin right operand of a pass, and the products of rows with it.
 
-use super::Standardization;
-use super::prepared::Block;
+use super::Scaler;
+use super::row_grid::Block;
 use crate::linalg::aligned::Aligned;
 use crate::linalg::simd::{
     self, Ahead, Columns, GemmFlags, Left, SMALL_N, Tile, gemm_small_n, has_wide_registers,
@@ -41,7 +41,7 @@ impl PackedRhs {
     const DEPTH: usize = 128;
 
     /// Of V, padded with columns of zeros.
-    pub fn new(v: ArrayView2<f64>, by: &Standardization) -> PackedRhs {
+    pub fn new(v: ArrayView2<f64>, scaler: &Scaler) -> PackedRhs {
         const ROWS: usize = 1024;
         let (features, b) = v.dim();
         let columns = b.next_multiple_of(f64::PAD);
@@ -53,19 +53,21 @@ impl PackedRhs {
             panel.par_chunks_mut(ROWS * width).enumerate().for_each(|(piece, out)| {
                 let known = known.slice(s![piece * ROWS.., ..]);
                 let lines = out.chunks_exact_mut(width).zip(known.rows());
-                for ((out, row), weight) in lines.zip(&by.weight[piece * ROWS..]) {
+                for ((out, row), weight) in lines.zip(&scaler.inv_scale[piece * ROWS..]) {
                     out.iter_mut().zip(row).for_each(|(o, &v)| *o = weight * v);
                 }
             });
         }
         let mut rest = vec![0.0; columns];
-        for (row, (low, weight)) in v.rows().into_iter().zip(by.low.iter().zip(&by.weight)) {
+        for (row, (low, weight)) in
+            v.rows().into_iter().zip(scaler.mean_lo.iter().zip(&scaler.inv_scale))
+        {
             if *low != 0.0 {
                 rest.iter_mut().zip(row).for_each(|(rest, &v)| *rest += low * (weight * v));
             }
         }
         let mut center = Aligned::zeros(features.next_multiple_of(f64::PAD));
-        center[..features].copy_from_slice(&by.mean);
+        center[..features].copy_from_slice(&scaler.mean_hi);
         let used = b.next_multiple_of(f64::PAD / 2);
         let (zeros, ones) = (vec![0.0; features], vec![1.0; features]);
         PackedRhs { features, columns, used, count: b, panels, center, rest, zeros, ones }
@@ -145,7 +147,7 @@ impl PackedRhs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{Columns as Moments, Dataset, Prepared};
+    use crate::data::{Columns as Moments, Dataset, RowGrid};
     use crate::linalg::random;
     use ndarray::Array2;
 
@@ -158,14 +160,14 @@ mod tests {
         });
         let v = random::normal_matrix(&mut rng, d, k);
         let data = Dataset::from(&x);
-        let mut prepared = Prepared::new(&data).unwrap();
-        let columns = Moments::of(&mut prepared).unwrap();
-        let by = Standardization::new::<T>(&columns, None, true, true);
-        let packed_rhs = PackedRhs::new(v.view(), &by);
+        let mut grid = RowGrid::new(&data).unwrap();
+        let columns = Moments::of(&mut grid).unwrap();
+        let scaler = Scaler::new::<T>(&columns, None, true, true);
+        let packed_rhs = PackedRhs::new(v.view(), &scaler);
         assert_eq!(packed_rhs.is_narrow(), k <= SMALL_N && has_wide_registers());
-        let look = |slab: crate::data::Slab<T>| {
+        let look = |batch: crate::data::RowBatch<T>| {
             let mut scratch = Vec::new();
-            let block = slab.block(0, n, &mut scratch);
+            let block = batch.block(0, n, &mut scratch);
             let stride = d.next_multiple_of(8);
             let mut panel = Aligned::zeros(n * stride);
             let mut z = vec![7.0; n * packed_rhs.columns];
@@ -182,8 +184,10 @@ mod tests {
             }
             for (i, z) in z.chunks_exact(packed_rhs.columns).enumerate() {
                 for (j, z) in z.iter().enumerate() {
-                    let entry =
-                        |f: usize| ((x[[i, f]].to_f64() - by.mean[f]) - by.low[f]) * by.weight[f];
+                    let entry = |f: usize| {
+                        ((x[[i, f]].to_f64() - scaler.mean_hi[f]) - scaler.mean_lo[f])
+                            * scaler.inv_scale[f]
+                    };
                     let expected: f64 =
                         (0..d).map(|f| if j < k { entry(f) * v[[f, j]] } else { 0.0 }).sum();
                     assert!((z - expected).abs() < 1e-11 * d as f64, "{n} × {d} × {k}");
@@ -191,7 +195,7 @@ mod tests {
             }
             Ok(())
         };
-        prepared.for_each_slab(n, look).unwrap();
+        grid.for_each_batch(n, look).unwrap();
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use super::columns::{Columns, block_mean, by_strips, check_finite};
 use super::feature_permutation::FeaturePermutation;
-use super::prepared::{Block, Prepared, Shift};
+use super::row_grid::{Block, RowGrid, Shift};
 use crate::error::Result;
 use crate::linalg::simd::{NonzeroRows, center, vectorized};
 use crate::scalar::Scalar;
@@ -19,7 +19,7 @@ pub(super) struct Packed {
 
 /// Packs a block less its mean, or where it is mostly one value less that value.
 pub(super) fn pack_block<T: Scalar>(
-    prepared: &Prepared<T>,
+    grid: &RowGrid<T>,
     block: &Block<T>,
     permutation: &FeaturePermutation<T>,
     shift: &mut Shift<T>,
@@ -49,7 +49,7 @@ pub(super) fn pack_block<T: Scalar>(
         let lines = packed[last * block.rows..].chunks_exact_mut(T::PANEL);
         lines.take(block.rows).for_each(|line| line[end..].fill(T::default()));
     }
-    check_finite(prepared, block, &columns)?;
+    check_finite(grid, block, &columns)?;
     let mut nonzero_rows = NonzeroRows::new(block.rows, T::PANEL);
     for place in (0..d.next_multiple_of(T::PANEL)).step_by(NonzeroRows::GROUP) {
         let end = (place + NonzeroRows::GROUP).min(d);
@@ -78,7 +78,7 @@ pub(super) fn shift_to_common<T: Scalar>(
 ) -> Vec<(usize, f64)> {
     let mut differences = Vec::new();
     for (f, value) in common_in(block, common) {
-        let from_value = (columns.mean[f] - value.to_f64()) + columns.low[f];
+        let from_value = (columns.mean_hi[f] - value.to_f64()) + columns.mean_lo[f];
         differences.push((f, columns.weight.sqrt() * from_value));
         (shift.high[f], shift.low[f]) = (value, T::default());
     }
@@ -131,10 +131,10 @@ fn common_in<T: Scalar>(block: &Block<T>, common: &[Option<T>]) -> Vec<(usize, T
 /// The mean of a block in the element type: a float32 entry less a nearby float32 number is exact.
 pub(super) fn set_shift<T: Scalar>(Shift { high, low }: &mut Shift<T>, columns: &Columns) {
     high.clear();
-    high.extend(columns.mean.iter().map(|&m| T::from_f64(m)));
+    high.extend(columns.mean_hi.iter().map(|&m| T::from_f64(m)));
     low.clear();
     low.extend(
-        (columns.mean.iter().zip(&columns.low).zip(&*high))
+        (columns.mean_hi.iter().zip(&columns.mean_lo).zip(&*high))
             .map(|((&m, &l), h)| T::from_f64((m - h.to_f64()) + l)),
     );
 }
@@ -167,7 +167,7 @@ pub(super) fn pack<T: Scalar>(
 mod tests {
     use super::*;
     use crate::data::Dataset;
-    use crate::data::prepared::Slab;
+    use crate::data::row_grid::RowBatch;
     use ndarray::Array2;
 
     /// A value that was common once is not taken for the mean of rows that lie far away: squares about it
@@ -176,23 +176,23 @@ mod tests {
     fn a_block_is_asked_whether_a_value_is_common_in_it() {
         let x = Array2::from_shape_fn((16, 3), |(i, f)| if i < [6, 5, 16][f] { 4.0 } else { 1e9 });
         let data = Dataset::from(&x);
-        let prepared = Prepared::new(&data).unwrap();
-        let look = |slab: Slab<f64>| {
+        let grid = RowGrid::new(&data).unwrap();
+        let look = |batch: RowBatch<f64>| {
             let common =
-                common_in(&slab.block(0, 16, &mut Vec::new()), &[Some(4.0), Some(4.0), None]);
+                common_in(&batch.block(0, 16, &mut Vec::new()), &[Some(4.0), Some(4.0), None]);
             assert_eq!(common, [(0, 4.0)]);
             Ok(())
         };
-        prepared.for_each_slab(128, look).unwrap();
+        grid.for_each_batch(128, look).unwrap();
         // Sums of squares: below 2²⁴, above it, and of numbers that are not whole.
         let columns = [[4095.0, 90.0], [4096.0, 1.0], [0.5, 0.0], [1e-9, 0.0], [1e30, 0.0]];
         let x = Array2::from_shape_fn((5, 5), |(i, f)| columns[f].get(i).copied().unwrap_or(0f32));
         let data = Dataset::from(&x);
-        let look = |slab: Slab<f32>| {
-            let common = common_in(&slab.block(0, 5, &mut Vec::new()), &[Some(0.0); 5]);
+        let look = |batch: RowBatch<f32>| {
+            let common = common_in(&batch.block(0, 5, &mut Vec::new()), &[Some(0.0); 5]);
             assert_eq!(common, [(0, 0.0)]);
             Ok(())
         };
-        Prepared::new(&data).unwrap().for_each_slab(128, look).unwrap();
+        RowGrid::new(&data).unwrap().for_each_batch(128, look).unwrap();
     }
 }

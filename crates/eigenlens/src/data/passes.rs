@@ -2,10 +2,12 @@
 //! matrix of the samples. Rows are standardised on their way into a cache-sized panel of f64.
 
 use super::packed_rhs::{PANEL, PackedRhs};
-use super::prepared::{BLOCK, Block, Prepared, Slab, Workspace, slab_rows, unit_rows};
+use super::row_grid::{
+    BLOCK, Block, RowBatch, RowGrid, Workspace, batch_rows, reduction_block_rows,
+};
 use super::score_moments::{ScoreAccumulator, ScoreMoments};
 use super::target_projection::{LabelPass, TargetProjection};
-use super::{Source, Standardization, sparse};
+use super::{Scaler, Source, sparse};
 use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::buffer_pool::PooledBuffer;
@@ -24,12 +26,12 @@ use rayon::prelude::*;
 /// Bytes of a panel of standardised rows: half of a usual second-level cache.
 const PANEL_BYTES: usize = 256 << 10;
 
-/// Up to this many bytes every unit of rows has a product of its own; beyond it the rows of a slab
+/// Up to this many bytes every reduction block has a product of its own; beyond it the rows of a batch
 /// go in order into ranges of features.
 pub(super) const SMALL_PRODUCT: usize = 1 << 20;
 
 /// Units of rows in flight.
-pub(super) const UNITS: usize = 16;
+pub(super) const REDUCTION_BLOCKS: usize = 16;
 
 /// Features whose products one task computes, when rows go in order; the depth of an inner product's
 /// sums, so that ranges do not touch its bits.
@@ -40,8 +42,8 @@ const RANGE_ROWS: usize = 64;
 
 /// The standardised data `Xs` (n × d), with `W` the diagonal matrix of sample weights.
 pub(crate) struct Standardized<'a, T: Scalar> {
-    pub prepared: &'a Prepared<'a, T>,
-    pub by: &'a Standardization,
+    pub grid: &'a RowGrid<'a, T>,
+    pub scaler: &'a Scaler,
 }
 
 /// Takes blocks of scores (· × k) in order.
@@ -113,12 +115,12 @@ pub(crate) struct Pass<'p, 'o, T: Scalar> {
 
 impl<T: Scalar> Standardized<'_, T> {
     fn n_features(&self) -> usize {
-        self.prepared.data.n_features()
+        self.grid.data.n_features()
     }
 
     /// Whole vectors of scores, or for dense rows halves of them.
     pub fn column_step(&self) -> usize {
-        if self.prepared.is_sparse() { f64::PAD } else { f64::PAD / 2 }
+        if self.grid.is_sparse() { f64::PAD } else { f64::PAD / 2 }
     }
 
     /// `Xsᵀ W Xs V` for V (d × b): the product every iterative solver is made of, in one pass.
@@ -150,7 +152,7 @@ impl<T: Scalar> Standardized<'_, T> {
         let target_projection = labels.as_ref().map(|l| TargetProjection::new(l, padded));
         let mut label_sums =
             target_projection.as_ref().map_or_else(Vec::new, TargetProjection::zeros);
-        let sparse = self.prepared.is_sparse();
+        let sparse = self.grid.is_sparse();
         let few = |lines: usize| !sparse && d * lines * 8 <= SMALL_PRODUCT;
         let by_class = target_projection
             .as_ref()
@@ -158,7 +160,7 @@ impl<T: Scalar> Standardized<'_, T> {
             .filter(|(_, count)| few(*count));
         let small = by_class.is_some() || few(columns);
         let by_features = !sparse && !small;
-        // The product is summed transposed (lines × d) where units of rows have one each.
+        // The product is summed transposed (lines × d) where reduction blocks have one each.
         let shape = match (gram_from, by_class) {
             (Some(from), _) if by_features => (d, b - from),
             (Some(_), Some((_, count))) => (count, d.next_multiple_of(f64::PAD)),
@@ -186,29 +188,31 @@ impl<T: Scalar> Standardized<'_, T> {
                 .map(|target_projection| (target_projection, &mut label_sums[..]));
             sparse::pass(self, packed_rhs, &mut wanted, gram, labels)?
         } else {
-            let packed_rhs = &PackedRhs::new(v, self.by);
+            let packed_rhs = &PackedRhs::new(v, self.scaler);
             let handed_on = wanted.scores.as_ref().is_some_and(|scores| scores.sink.is_some());
-            let slab = match small {
-                true if !handed_on => self.prepared.rows_together(UNITS),
-                true => slab_rows(d, UNITS),
-                false => slab_rows(d, 2),
+            let batch = match small {
+                true if !handed_on => self.grid.rows_together(REDUCTION_BLOCKS),
+                true => batch_rows(d, REDUCTION_BLOCKS),
+                false => batch_rows(d, 2),
             };
             let mut scores = wanted.scores;
             let mut score_moments = wanted.score_moments;
-            self.prepared.for_each_slab(slab, |slab| {
-                let room = scores.as_mut().map(|s| (s.factors.clone(), s.make_room(slab.rows)));
+            self.grid.for_each_batch(batch, |batch| {
+                let room = scores.as_mut().map(|s| (s.factors.clone(), s.make_room(batch.rows)));
                 let gram = gram_from.map(|from| (from, &mut total));
                 if let Some(target_projection) = &target_projection {
-                    target_projection.factor.check_reaches(slab.first + slab.rows)?;
+                    target_projection.factor.check_reaches(batch.first + batch.rows)?;
                 }
                 let (score_moments, mix) =
                     (score_moments.as_deref_mut(), target_projection.as_ref());
                 let (score_sums, label_sums) = (&mut score_sums[..], &mut label_sums[..]);
                 let totals = Totals { gram, score_sums, score_moments, label_sums };
                 if small {
-                    self.slab_by_units(&slab, packed_rhs, room, mix, by_class, totals)?;
+                    self.batch_by_reduction_blocks(
+                        &batch, packed_rhs, room, mix, by_class, totals,
+                    )?;
                 } else {
-                    self.slab_by_features(&slab, packed_rhs, room, mix, totals)?;
+                    self.batch_by_features(&batch, packed_rhs, room, mix, totals)?;
                 }
                 scores.as_mut().map_or(Ok(()), |s| s.hand_on())
             })?
@@ -221,7 +225,8 @@ impl<T: Scalar> Standardized<'_, T> {
                 }
                 // Rows were only centred, by the leading digits of the means.
                 _ if small => Array2::from_shape_fn((d, lines.nrows()), |(f, j)| {
-                    (lines[[j, f]] - self.by.low[f] * score_sums[j]) * self.by.weight[f]
+                    (lines[[j, f]] - self.scaler.mean_lo[f] * score_sums[j])
+                        * self.scaler.inv_scale[f]
                 }),
                 _ => total,
             };
@@ -240,9 +245,9 @@ impl<T: Scalar> Standardized<'_, T> {
     }
 
     /// Units of rows in parallel, their sums added in order.
-    fn slab_by_units(
+    fn batch_by_reduction_blocks(
         &self,
-        slab: &Slab<T>,
+        batch: &RowBatch<T>,
         v: &PackedRhs,
         room: Option<(Vec<f64>, &mut [T])>,
         mix: Option<&TargetProjection>,
@@ -252,25 +257,25 @@ impl<T: Scalar> Standardized<'_, T> {
         let Totals { mut gram, score_sums, mut score_moments, label_sums } = totals;
         let (d, b) = (v.features, v.columns);
         let width = d.next_multiple_of(f64::PAD);
-        let unit = unit_rows(d);
-        let (factors, pieces) = score_pieces(room, unit, slab.rows.div_ceil(unit));
+        let unit = reduction_block_rows(d);
+        let (factors, pieces) = score_pieces(room, unit, batch.rows.div_ceil(unit));
         let gram_from = gram.as_ref().map(|(from, _)| *from);
         let columns = gram.as_ref().map_or(0, |(_, total)| total.nrows());
         let nothing = ScoreAccumulator::new(b, score_moments.as_deref());
         let narrow = v.is_narrow();
-        let sum_unit = |work: &mut PooledBuffer<'_, Workspace<T>>,
-                        unit_of: Unit<T>,
-                        next: usize| {
+        let sum_reduction_block = |work: &mut PooledBuffer<'_, Workspace<T>>,
+                                   unit_of: Unit<T>,
+                                   next: usize| {
             let (start, mut out) = unit_of;
             if let Some(out) = &mut out {
                 populate_pages(out);
             }
-            let mut product = self.prepared.zeros(width * columns);
+            let mut product = self.grid.zeros(width * columns);
             let mut accumulator = nothing.clone();
             // Of what labels have put in the place of the scores.
             let mut mixed = vec![0.0; if mix.is_some() { b } else { 0 }];
             let mut labels = mix.map_or_else(Vec::new, TargetProjection::zeros);
-            let end = (start + unit).min(slab.rows);
+            let end = (start + unit).min(batch.rows);
             let height = panel_rows(d);
             for at in (start..end).step_by(height) {
                 let rows = height.min(end - at);
@@ -281,29 +286,29 @@ impl<T: Scalar> Standardized<'_, T> {
                 } else {
                     steps(d, b, multiplied, rows)
                 };
-                let ahead = Ahead::new(slab.upcoming_or(at + rows, height, end, next), steps);
+                let ahead = Ahead::new(batch.upcoming_or(at + rows, height, end, next), steps);
                 let stride = panel_stride(d);
                 if !narrow || by_class.is_some() {
                     work.panel.resize(height * stride);
                 }
                 work.z.resize(height * b);
                 let Workspace { scratch, panel, z, .. } = &mut **work;
-                let block = slab.block(at, at + rows, scratch);
+                let block = batch.block(at, at + rows, scratch);
                 if narrow {
                     v.multiply_rows(&block, z, &ahead);
                 } else {
                     v.center(&block, 0, panel, stride);
                     v.multiply(panel, stride, rows, 0, d, z, &ahead);
                 }
-                self.take_scores(slab, (at, rows), v, z, &factors, out, &mut accumulator)?;
+                self.take_scores(batch, (at, rows), v, z, &factors, out, &mut accumulator)?;
                 match (mix, by_class) {
-                    (Some(mix), None) => mix.rows(slab, at, z, rows, &mut labels),
-                    (Some(mix), Some(_)) => mix.add(slab, at, &z[..rows * b], &mut labels),
+                    (Some(mix), None) => mix.rows(batch, at, z, rows, &mut labels),
+                    (Some(mix), Some(_)) => mix.add(batch, at, &z[..rows * b], &mut labels),
                     (None, _) => {}
                 }
                 if let (Some((codes, _)), Some(_)) = (by_class, gram_from) {
-                    let codes = &codes[slab.first + at..];
-                    standardize(&block, self.by, 0, panel, stride);
+                    let codes = &codes[batch.first + at..];
+                    standardize(&block, self.scaler, 0, panel, stride);
                     add_by_class(panel, stride, &block, codes, &mut product, width);
                 } else if let Some(from) = gram_from {
                     if mix.is_some() {
@@ -327,7 +332,7 @@ impl<T: Scalar> Standardized<'_, T> {
             let scores = if mix.is_some() { mixed } else { scores };
             Ok(UnitSums { product, scores, score_moments, labels })
         };
-        let mut begun = slab.first > 0;
+        let mut begun = batch.first > 0;
         let add = |part: UnitSums<'_>| {
             if let Some((from, total)) = &mut gram {
                 add_to(slice_mut(total), &part.product, begun);
@@ -339,8 +344,14 @@ impl<T: Scalar> Standardized<'_, T> {
                 score_moments.merge(&part.score_moments);
             }
         };
-        let units = (0..slab.rows).step_by(unit).zip(pieces);
-        ordered_reduce(units, UNITS, || self.prepared.work.acquire(), sum_unit, add)
+        let units = (0..batch.rows).step_by(unit).zip(pieces);
+        ordered_reduce(
+            units,
+            REDUCTION_BLOCKS,
+            || self.grid.work.acquire(),
+            sum_reduction_block,
+            add,
+        )
     }
 
     /// `Z = Xs V` of a few rows is written as scores, counted in the tails, and multiplied by the
@@ -348,7 +359,7 @@ impl<T: Scalar> Standardized<'_, T> {
     #[expect(clippy::too_many_arguments)]
     fn take_scores(
         &self,
-        slab: &Slab<T>,
+        batch: &RowBatch<T>,
         (at, rows): (usize, usize),
         v: &PackedRhs,
         z: &mut [f64],
@@ -357,17 +368,17 @@ impl<T: Scalar> Standardized<'_, T> {
         accumulator: &mut ScoreAccumulator,
     ) -> Result<()> {
         let b = v.columns;
-        let counts = slab.counts(at, at + rows);
+        let counts = batch.counts(at, at + rows);
         match counts {
-            None => accumulator.take(&mut z[..rows * b], &v.rest, slab.first + at, |_| 1.0),
-            Some(c) => accumulator.take(&mut z[..rows * b], &v.rest, slab.first + at, |i| c[i]),
+            None => accumulator.take(&mut z[..rows * b], &v.rest, batch.first + at, |_| 1.0),
+            Some(c) => accumulator.take(&mut z[..rows * b], &v.rest, batch.first + at, |i| c[i]),
         }
         // A bad entry reaches every score of its row.
         if !accumulator.is_finite()
             && let Some((row, column, value)) =
-                slab.block(at, at + rows, &mut Vec::new()).find_bad()
+                batch.block(at, at + rows, &mut Vec::new()).find_bad()
         {
-            return Err(self.prepared.data.bad_entry(row, column, value));
+            return Err(self.grid.data.bad_entry(row, column, value));
         }
         if let Some(out) = out {
             simd::scale(Lines::new(z, b, rows, b), factors, out);
@@ -378,10 +389,10 @@ impl<T: Scalar> Standardized<'_, T> {
         Ok(())
     }
 
-    /// Scores of the whole slab first, then ranges of features take its rows in order.
-    fn slab_by_features(
+    /// Scores of the whole batch first, then ranges of features take its rows in order.
+    fn batch_by_features(
         &self,
-        slab: &Slab<T>,
+        batch: &RowBatch<T>,
         v: &PackedRhs,
         room: Option<(Vec<f64>, &mut [T])>,
         mix: Option<&TargetProjection>,
@@ -389,7 +400,7 @@ impl<T: Scalar> Standardized<'_, T> {
     ) -> Result<()> {
         let (d, b) = (v.features, v.columns);
         let height = RANGE_ROWS;
-        let starts: Vec<usize> = (0..slab.rows).step_by(height).collect();
+        let starts: Vec<usize> = (0..batch.rows).step_by(height).collect();
         let (factors, pieces) = score_pieces(room, height, starts.len());
         let (from, total) = match gram {
             Some((from, total)) => (from, Some(total)),
@@ -397,18 +408,18 @@ impl<T: Scalar> Standardized<'_, T> {
         };
         let columns = v.used.saturating_sub(from);
         let nothing = ScoreAccumulator::new(b, score_moments.as_deref());
-        let mut z = vec![0.0; slab.rows * columns];
+        let mut z = vec![0.0; batch.rows * columns];
         let parts: Vec<Result<(ScoreMoments, Vec<f64>)>> = z
             .par_chunks_mut((height * columns).max(1))
             .zip(&starts)
             .zip(pieces)
             .map_init(
-                || self.prepared.work.acquire(),
+                || self.grid.work.acquire(),
                 |work, ((z, &at), mut out)| {
                     if let Some(out) = &mut out {
                         populate_pages(out);
                     }
-                    let rows = height.min(slab.rows - at);
+                    let rows = height.min(batch.rows - at);
                     let mut accumulator = nothing.clone();
                     let ahead = Ahead::new::<T>(&[], 1);
                     let stride = panel_stride(FEATURES);
@@ -418,14 +429,14 @@ impl<T: Scalar> Standardized<'_, T> {
                     // A range of features at a time: its part of V stays in the cache for all rows.
                     for first in (0..d).step_by(FEATURES) {
                         let width = FEATURES.min(d - first);
-                        let strip = slab.strip(at, at + rows, first..first + width, scratch);
+                        let strip = batch.strip(at, at + rows, first..first + width, scratch);
                         v.center(&strip, first, panel, stride);
                         v.multiply(panel, stride, rows, first, width, all, &ahead);
                     }
-                    self.take_scores(slab, (at, rows), v, all, &factors, out, &mut accumulator)?;
+                    self.take_scores(batch, (at, rows), v, all, &factors, out, &mut accumulator)?;
                     let mut sums = mix.map_or_else(Vec::new, TargetProjection::zeros);
                     if let Some(mix) = mix {
-                        mix.rows(slab, at, all, rows, &mut sums);
+                        mix.rows(batch, at, all, rows, &mut sums);
                     }
                     for (z, all) in z.chunks_exact_mut(columns).zip(all.chunks_exact(b)) {
                         z.copy_from_slice(&all[from..v.used]);
@@ -442,36 +453,36 @@ impl<T: Scalar> Standardized<'_, T> {
             add_all(label_sums, &sums);
         }
         if let Some(total) = total {
-            self.add_transposed(slab, &z, columns, total);
+            self.add_transposed(batch, &z, columns, total);
         }
         Ok(())
     }
 
-    /// Adds `Xsᵀ Z` of a slab, for Z (· × b), to `total` (d × at most b), in ranges of features. Unit by unit:
-    /// where slabs end depends on the reader.
-    fn add_transposed(&self, slab: &Slab<T>, z: &[f64], b: usize, total: &mut Array2<f64>) {
+    /// Adds `Xsᵀ Z` of a batch, for Z (· × b), to `total` (d × at most b), in ranges of features. Unit by unit:
+    /// where batches end depends on the reader.
+    fn add_transposed(&self, batch: &RowBatch<T>, z: &[f64], b: usize, total: &mut Array2<f64>) {
         let columns = total.ncols();
-        let unit = unit_rows(slab.n_features);
+        let unit = reduction_block_rows(batch.n_features);
         slice_mut(total).par_chunks_mut(FEATURES * columns).enumerate().for_each_init(
-            || self.prepared.work.acquire(),
+            || self.grid.work.acquire(),
             |work, (range, total)| {
                 let (first, width) = (range * FEATURES, total.len() / columns);
                 let stride = panel_stride(FEATURES);
                 work.panel.resize(RANGE_ROWS * stride);
                 work.product.resize(b * stride);
                 let Workspace { scratch, panel, product, .. } = &mut **work;
-                for at in (0..slab.rows).step_by(RANGE_ROWS) {
-                    let rows = RANGE_ROWS.min(slab.rows - at);
-                    let strip = slab.strip(at, at + rows, first..first + width, scratch);
-                    standardize(&strip, self.by, first, panel, stride);
+                for at in (0..batch.rows).step_by(RANGE_ROWS) {
+                    let rows = RANGE_ROWS.min(batch.rows - at);
+                    let strip = batch.strip(at, at + rows, first..first + width, scratch);
+                    standardize(&strip, self.scaler, first, panel, stride);
                     let left = Left::new(&z[at * b..], b, rows, 1, b);
                     let overwrite = at.is_multiple_of(unit);
                     let flags = GemmFlags { padded: true, overwrite, ..GemmFlags::default() };
                     f64::product(left, panel, stride, width, product, stride, flags);
-                    if at + rows < slab.rows && !(at + rows).is_multiple_of(unit) {
+                    if at + rows < batch.rows && !(at + rows).is_multiple_of(unit) {
                         continue;
                     }
-                    let begun = slab.first > 0 || at >= unit;
+                    let begun = batch.first > 0 || at >= unit;
                     for (f, row) in total.chunks_exact_mut(columns).enumerate() {
                         for (j, t) in row.iter_mut().enumerate() {
                             let new = product[j * stride + f];
@@ -489,15 +500,15 @@ impl<T: Scalar> Standardized<'_, T> {
         let padded = b.next_multiple_of(f64::PAD);
         let mut packed_rhs = Array2::<f64>::zeros((y.nrows(), padded));
         packed_rhs.slice_mut(s![.., ..b]).assign(&y);
-        if self.prepared.is_sparse() {
+        if self.grid.is_sparse() {
             let mut total = Array2::<f64>::zeros((d, padded));
             sparse::transposed_product(self, packed_rhs.view(), &mut total)?;
             return Ok(total.slice(s![.., ..b]).to_owned());
         }
         let mut total = Array2::<f64>::zeros((d, b));
-        self.prepared.for_each_slab(slab_rows(d, UNITS), |slab| {
-            let z = packed_rhs.slice(s![slab.first..slab.first + slab.rows, ..]);
-            self.add_transposed(&slab, rows_of(&z).0, padded, &mut total);
+        self.grid.for_each_batch(batch_rows(d, REDUCTION_BLOCKS), |batch| {
+            let z = packed_rhs.slice(s![batch.first..batch.first + batch.rows, ..]);
+            self.add_transposed(&batch, rows_of(&z).0, padded, &mut total);
             Ok(())
         })?;
         Ok(total)
@@ -505,7 +516,7 @@ impl<T: Scalar> Standardized<'_, T> {
 
     /// `W^½ Xs Xsᵀ W^½` (n × n), for data in memory.
     pub fn gram_matrix(&self) -> Result<Array2<f64>> {
-        let Source::Dense(x) = self.prepared.data.source() else {
+        let Source::Dense(x) = self.grid.data.source() else {
             return sparse::gram_matrix(self);
         };
         let (n, d) = x.dim();
@@ -533,11 +544,11 @@ impl<T: Scalar> Standardized<'_, T> {
         let n = x.nrows();
         let range = first..first + depth;
         let part = x.slice(s![.., range.clone()]);
-        let prescale = self.prepared.prescale().map(|s| &s[range.clone()]);
+        let prescale = self.grid.prescale().map(|s| &s[range.clone()]);
         let (mean, low, weight) = (
-            &self.by.mean[range.clone()],
-            &self.by.low[range.clone()],
-            &self.by.weight[range.clone()],
+            &self.scaler.mean_hi[range.clone()],
+            &self.scaler.mean_lo[range.clone()],
+            &self.scaler.inv_scale[range.clone()],
         );
         // Samples one after the other, then turned: a panel's worth stays in the nearest cache.
         let mut rows = vec![0.0; PANEL * BLOCK];
@@ -571,7 +582,7 @@ impl<T: Scalar> Standardized<'_, T> {
                         }
                     }
                 }
-                if let Some(counts) = self.prepared.counts() {
+                if let Some(counts) = self.grid.counts() {
                     let root = counts[from + i].sqrt();
                     line.iter_mut().for_each(|v| *v *= root);
                 }
@@ -587,20 +598,20 @@ impl<T: Scalar> Standardized<'_, T> {
 
     /// Whether rows and columns can be read in any order.
     pub fn in_memory(&self) -> bool {
-        matches!(self.prepared.data.source(), Source::Dense(_))
+        matches!(self.grid.data.source(), Source::Dense(_))
     }
 
     /// Features `first..first + width` of `W^½ Xs`, one in each row (width × n).
     pub fn features(&self, first: usize, width: usize) -> Result<Array2<f64>> {
-        let Source::Dense(x) = self.prepared.data.source() else {
+        let Source::Dense(x) = self.grid.data.source() else {
             return Err(Error::Internal("features of data that are not in memory".into()));
         };
-        let prescale = self.prepared.prescale();
+        let prescale = self.grid.prescale();
         Ok(Array2::from_shape_fn((width, x.nrows()), |(p, i)| {
             let f = first + p;
             let value = prescale.map_or(x[[i, f]], |s| x[[i, f]] * s[f]).to_f64();
-            let centered = (value - self.by.mean[f]) - self.by.low[f];
-            centered * self.by.weight[f] * self.prepared.counts().map_or(1.0, |c| c[i].sqrt())
+            let centered = (value - self.scaler.mean_hi[f]) - self.scaler.mean_lo[f];
+            centered * self.scaler.inv_scale[f] * self.grid.counts().map_or(1.0, |c| c[i].sqrt())
         }))
     }
 
@@ -614,14 +625,14 @@ impl<T: Scalar> Standardized<'_, T> {
         let d = self.n_features();
         let mut panel = Array2::<f64>::zeros((height, d));
         let mut filled = 0;
-        self.prepared.for_each_slab(slab_rows(d, 1), |slab| {
+        self.grid.for_each_batch(batch_rows(d, 1), |batch| {
             let mut scratch = Vec::new();
             let mut at = 0;
-            while at < slab.rows {
-                let rows = (height - filled).min(slab.rows - at).min(BLOCK);
-                let block = slab.block(at, at + rows, &mut scratch);
+            while at < batch.rows {
+                let rows = (height - filled).min(batch.rows - at).min(BLOCK);
+                let block = batch.block(at, at + rows, &mut scratch);
                 let out = &mut slice_mut(&mut panel)[filled * d..(filled + rows) * d];
-                standardize(&block, self.by, 0, out, d);
+                standardize(&block, self.scaler, 0, out, d);
                 for (i, row) in out.chunks_exact_mut(d).enumerate() {
                     let root = block.count(i).sqrt();
                     row.iter_mut().for_each(|v| *v *= root);
@@ -691,7 +702,7 @@ fn add_by_class<T: Scalar>(
     );
 }
 
-/// Where the sums over units of rows go.
+/// Where the sums over reduction blocks go.
 struct Totals<'t> {
     /// The first column of Z that is multiplied, and its products.
     gram: Option<(usize, &'t mut Array2<f64>)>,
@@ -705,7 +716,7 @@ struct Totals<'t> {
 /// The first row of a unit, and room for its scores.
 type Unit<'r, T> = (usize, Option<&'r mut [T]>);
 
-/// What one unit of rows gives.
+/// What one reduction block gives.
 struct UnitSums<'s> {
     product: PooledBuffer<'s, Aligned<f64>>,
     /// Of each column of the scores, times the weights.
@@ -746,14 +757,15 @@ fn panel_stride(d: usize) -> usize {
 /// The rows of a block that begins at feature `first`, standardised.
 fn standardize<T: Scalar>(
     block: &Block<T>,
-    by: &Standardization,
+    scaler: &Scaler,
     first: usize,
     panel: &mut [f64],
     stride: usize,
 ) {
     let width = block.n_features;
     let range = first..first + width;
-    let constants = [&by.mean[range.clone()], &by.low[range.clone()], &by.weight[range]];
+    let constants =
+        [&scaler.mean_hi[range.clone()], &scaler.mean_lo[range.clone()], &scaler.inv_scale[range]];
     simd::standardize(block.lines(0, width), constants, panel, stride);
 }
 

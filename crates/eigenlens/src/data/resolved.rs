@@ -2,7 +2,7 @@
 
 use super::holes::{Missing, Treatment, check_rate};
 use super::observed::Observed;
-use super::{Csr, Dataset, Prepared, RowReader, Rows, SampleWeights, Source};
+use super::{Csr, Dataset, RowGrid, RowReader, Rows, SampleWeights, Source};
 use crate::error::{Error, Result};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::pool;
@@ -56,13 +56,13 @@ impl<'a, T: Scalar> Dataset<'a, T> {
                 }),
             });
         }
-        let mut prepared = Prepared::surveying(self)?;
-        let observed = pool::run(options.threads, || Observed::of(&mut prepared))??;
+        let mut grid = RowGrid::surveying(self)?;
+        let observed = pool::run(options.threads, || Observed::of(&mut grid))??;
         if observed.holes.missing == 0 {
             return Ok(same(original));
         }
         check_rate(self, &observed.holes)?;
-        let sieve = Sieve::new(self, &prepared, &observed)?;
+        let sieve = Sieve::new(self, &grid, &observed)?;
         let treatment = Some(Treatment::new(self.missing, &observed.holes));
         let names = self
             .names
@@ -118,9 +118,9 @@ struct Sieve<T> {
 }
 
 impl<T: Scalar> Sieve<T> {
-    fn new(data: &Dataset<T>, prepared: &Prepared<T>, observed: &Observed) -> Result<Sieve<T>> {
+    fn new(data: &Dataset<T>, grid: &RowGrid<T>, observed: &Observed) -> Result<Sieve<T>> {
         let d = data.n_features();
-        let n = prepared.n_rows().unwrap_or(observed.holes.rows);
+        let n = grid.n_rows().unwrap_or(observed.holes.rows);
         let mut sieve = Sieve { columns: (0..d).collect(), rows: n, dropped: None, fill: vec![] };
         match data.missing {
             Missing::DropRows => {
@@ -139,7 +139,7 @@ impl<T: Scalar> Sieve<T> {
                 }
             }
             _ => {
-                let exponent = |f: usize| prepared.exponents().map_or(0, |e| e[f]);
+                let exponent = |f: usize| grid.exponents().map_or(0, |e| e[f]);
                 sieve.fill = (0..d)
                     .map(|f| T::from_f64(observed.mean[f] * power_of_two(exponent(f))))
                     .collect();

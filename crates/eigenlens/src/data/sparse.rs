@@ -5,10 +5,10 @@ use super::columns::Columns;
 use super::cross::finish_rows;
 use super::factor::Factor;
 use super::passes::{Pass, Standardized};
-use super::prepared::Prepared;
+use super::row_grid::RowGrid;
 use super::score_moments::{ScoreAccumulator, ScoreMoments};
 use super::target_projection::TargetProjection;
-use super::{Csr, Source, Standardization};
+use super::{Csr, Scaler, Source};
 use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::buffer_pool::PooledBuffer;
@@ -44,14 +44,14 @@ fn rows_together<T: Scalar>(x: &Csr<T>, b: usize) -> usize {
 const AHEAD: usize = 16;
 
 /// Count, mean and squared deviations of each column; zeros that are not stored count too.
-pub(super) fn columns<T: Scalar>(prepared: &Prepared<T>) -> Result<Columns> {
-    let x = matrix(prepared)?;
+pub(super) fn columns<T: Scalar>(grid: &RowGrid<T>) -> Result<Columns> {
+    let x = matrix(grid)?;
     if let Some((row, column, value)) = x.find_bad() {
-        return Err(prepared.data.bad_entry(row, column, value));
+        return Err(grid.data.bad_entry(row, column, value));
     }
     let (n, d) = (x.n_rows(), x.n_columns());
-    let count = |i: usize| prepared.counts().map_or(1.0, |c| c[i]);
-    let scale = |f: usize| prepared.prescale().map_or(1.0, |p| p[f].to_f64());
+    let count = |i: usize| grid.counts().map_or(1.0, |c| c[i]);
+    let scale = |f: usize| grid.prescale().map_or(1.0, |p| p[f].to_f64());
     let weight: f64 = (0..n).map(count).sum();
     let rows = (0..n).filter(|&i| count(i) > 0.0).count();
     let sums = over_pieces(n, d, |range, sums: &mut Vec<f64>| {
@@ -87,7 +87,8 @@ pub(super) fn columns<T: Scalar>(prepared: &Prepared<T>) -> Result<Columns> {
         squares[f] = (sums[f] + absent * mean[f] * mean[f] - weight * left * left).max(0.0);
         mean[f] += left;
     }
-    Columns { weight, rows, mean, low: vec![0.0; d], squares, varies: vec![true; d] }.check_rows()
+    Columns { weight, rows, mean_hi: mean, mean_lo: vec![0.0; d], squares, varies: vec![true; d] }
+        .check_rows()
 }
 
 /// Scores and `Xsᵀ W Xs V`; see [`Standardized::pass`].
@@ -98,14 +99,14 @@ pub(super) fn pass<T: Scalar>(
     gram: Option<(usize, &mut Array2<f64>)>,
     labels: Option<(&TargetProjection, &mut [f64])>,
 ) -> Result<usize> {
-    let x = matrix(data.prepared)?;
+    let x = matrix(data.grid)?;
     let (n, d, b) = (x.n_rows(), x.n_columns(), v.ncols());
-    let (weight, prescale) = (&data.by.weight, data.prepared.prescale());
+    let (weight, prescale) = (&data.scaler.inv_scale, data.grid.prescale());
     // Xs V = X (D V) − 1 (mᵀ D V), with D the columns' weights.
     let mut right = Aligned::zeros(d * b);
     let mut offset = vec![0.0; b];
     for (f, v) in v.rows().into_iter().enumerate() {
-        let (w, m) = (weight[f], data.by.mean[f]);
+        let (w, m) = (weight[f], data.scaler.mean_hi[f]);
         for (j, v) in v.iter().enumerate() {
             offset[j] += (m * w) * v;
             right[place(d, f, j)] = w * v;
@@ -135,7 +136,7 @@ pub(super) fn pass<T: Scalar>(
         .par_iter_mut()
         .enumerate()
         .map(|(index, room)| {
-            let mut product = data.prepared.zeros(d * (b - from));
+            let mut product = data.grid.zeros(d * (b - from));
             let mut accumulator = nothing.clone();
             // Of what labels have put in the place of the scores.
             let mut mixed = vec![0.0; b - from];
@@ -152,7 +153,7 @@ pub(super) fn pass<T: Scalar>(
                             row_product(x.row(i), prescale, right, offset);
                     }
                 }
-                let count = |i: usize| data.prepared.counts().map_or(1.0, |c| c[i]);
+                let count = |i: usize| data.grid.counts().map_or(1.0, |c| c[i]);
                 accumulator.take(z, &no_rest, rows.start, |i| count(rows.start + i));
                 for (i, z) in rows.clone().zip(z.chunks_exact_mut(b)) {
                     for (j, &factor) in factors.iter().enumerate() {
@@ -176,7 +177,7 @@ pub(super) fn pass<T: Scalar>(
     // A bad entry reaches every score of its row.
     let sound = parts.iter().all(|part| part.sound);
     if let Some((row, column, value)) = if sound { None } else { x.find_bad() } {
-        return Err(data.prepared.data.bad_entry(row, column, value));
+        return Err(data.grid.data.bad_entry(row, column, value));
     }
     if let Some(score_moments) = &mut wanted.score_moments {
         parts.iter().for_each(|part| score_moments.merge(&part.score_moments));
@@ -188,7 +189,7 @@ pub(super) fn pass<T: Scalar>(
     }
     if let Some((_, total)) = gram {
         let parts = parts.into_iter().map(|part| (part.product, part.sums)).collect();
-        finish_transposed(data.by, parts, total);
+        finish_transposed(data.scaler, parts, total);
     }
     if let Some(scores) = scores {
         scores.hand_on()?;
@@ -207,24 +208,24 @@ struct Part<'s> {
 
 /// `Xsᵀ W Δ` (d × ℓ).
 pub(super) fn label_product<T: Scalar>(
-    prepared: &Prepared<T>,
-    by: &Standardization,
+    grid: &RowGrid<T>,
+    scaler: &Scaler,
     factor: &Factor,
 ) -> Result<Array2<f64>> {
-    let x = matrix(prepared)?;
+    let x = matrix(grid)?;
     factor.check_rows(x.n_rows())?;
     let (n, d, width) = (x.n_rows(), x.n_columns(), factor.width());
     let padded = width.next_multiple_of(8);
-    let prescale = prepared.prescale();
+    let prescale = grid.prescale();
     let piece = n.div_ceil(PIECES).max(1);
     let parts: Vec<_> = (0..n.div_ceil(piece))
         .into_par_iter()
         .map(|index| {
-            let mut product = prepared.zeros(d * padded);
+            let mut product = grid.zeros(d * padded);
             let mut sums = vec![0.0; padded];
             let mut label = vec![0.0; padded];
             for i in index * piece..((index + 1) * piece).min(n) {
-                let w = prepared.counts().map_or(1.0, |c| c[i]);
+                let w = grid.counts().map_or(1.0, |c| c[i]);
                 let (columns, values) = x.row(i);
                 if let Some(codes) = factor.codes() {
                     // One place of the product for each entry; the mean of the classes comes after.
@@ -246,7 +247,7 @@ pub(super) fn label_product<T: Scalar>(
         })
         .collect();
     let mut total = Array2::zeros((d, padded));
-    finish_transposed(by, parts, &mut total);
+    finish_transposed(scaler, parts, &mut total);
     let mut total = total.slice(s![.., ..width]).to_owned();
     finish_rows(factor, &mut total);
     Ok(total)
@@ -258,17 +259,17 @@ pub(super) fn transposed_product<T: Scalar>(
     y: ArrayView2<f64>,
     total: &mut Array2<f64>,
 ) -> Result<()> {
-    let x = matrix(data.prepared)?;
+    let x = matrix(data.grid)?;
     let (n, d, b) = (x.n_rows(), x.n_columns(), y.ncols());
     let y = y.as_standard_layout();
     let y = rows_of(&y.view()).0;
-    let prescale = data.prepared.prescale();
+    let prescale = data.grid.prescale();
     let height = rows_together(x, b);
     let piece = n.div_ceil(PIECES).max(1);
     let parts: Vec<_> = (0..n.div_ceil(piece))
         .into_par_iter()
         .map(|index| {
-            let mut product = data.prepared.zeros(d * b);
+            let mut product = data.grid.zeros(d * b);
             let mut sums = vec![0.0; b];
             let (start, end) = (index * piece, ((index + 1) * piece).min(n));
             for first in (start..end).step_by(height) {
@@ -282,16 +283,16 @@ pub(super) fn transposed_product<T: Scalar>(
             (product, sums)
         })
         .collect();
-    finish_transposed(data.by, parts, total);
+    finish_transposed(data.scaler, parts, total);
     Ok(())
 }
 
 /// `W^½ Xs Xsᵀ W^½` (n × n).
 pub(super) fn gram_matrix<T: Scalar>(data: &Standardized<T>) -> Result<Array2<f64>> {
-    let x = matrix(data.prepared)?;
+    let x = matrix(data.grid)?;
     let (n, d) = (x.n_rows(), x.n_columns());
-    let (weight, prescale) = (&data.by.weight, data.prepared.prescale());
-    let offset: Vec<f64> = (0..d).map(|f| data.by.mean[f] * weight[f]).collect();
+    let (weight, prescale) = (&data.scaler.inv_scale, data.grid.prescale());
+    let offset: Vec<f64> = (0..d).map(|f| data.scaler.mean_hi[f] * weight[f]).collect();
     let squared_offset: f64 = offset.iter().map(|o| o * o).sum();
     let inner = |i: usize| -> f64 {
         let (columns, values) = x.row(i);
@@ -302,7 +303,7 @@ pub(super) fn gram_matrix<T: Scalar>(data: &Standardized<T>) -> Result<Array2<f6
             .sum()
     };
     let inner: Vec<f64> = (0..n).into_par_iter().map(inner).collect();
-    let root = |i: usize| data.prepared.counts().map_or(1.0, |c| c[i].sqrt());
+    let root = |i: usize| data.grid.counts().map_or(1.0, |c| c[i].sqrt());
     let mut gram = Array2::<f64>::zeros((n, n));
     slice_mut(&mut gram).par_chunks_mut(n).enumerate().for_each_init(
         || vec![0.0; d],
@@ -328,7 +329,7 @@ pub(super) fn gram_matrix<T: Scalar>(data: &Standardized<T>) -> Result<Array2<f6
 
 /// Adds the pieces in order and applies the columns' weights and means: `D (Xᵀ Z − m 1ᵀZ)`.
 fn finish_transposed(
-    by: &Standardization,
+    scaler: &Scaler,
     parts: Vec<(PooledBuffer<'_, Aligned<f64>>, Vec<f64>)>,
     total: &mut Array2<f64>,
 ) {
@@ -354,7 +355,7 @@ fn finish_transposed(
         for (i, row) in total.chunks_exact_mut(b).enumerate() {
             let f = range * FEATURES + i;
             for (t, s) in row.iter_mut().zip(&sums) {
-                *t = by.weight[f] * (*t - by.mean[f] * s);
+                *t = scaler.inv_scale[f] * (*t - scaler.mean_hi[f] * s);
             }
         }
     });
@@ -449,8 +450,8 @@ fn scaled<T: Scalar>(value: T, column: u32, prescale: Option<&[T]>) -> f64 {
     }
 }
 
-fn matrix<'p, T: Scalar>(prepared: &'p Prepared<'_, T>) -> Result<&'p Csr<T>> {
-    match prepared.data.source() {
+fn matrix<'p, T: Scalar>(grid: &'p RowGrid<'_, T>) -> Result<&'p Csr<T>> {
+    match grid.data.source() {
         Source::Sparse(x) => Ok(x),
         _ => Err(Error::Unsupported {
             what: "this route".into(),

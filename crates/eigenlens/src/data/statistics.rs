@@ -1,7 +1,7 @@
 //! Mean and variance of every feature, for whoever asks.
 
 use super::columns::Columns;
-use super::{Dataset, Prepared};
+use super::{Dataset, RowGrid};
 use crate::error::Result;
 use crate::linalg::dense::power_of_two;
 use crate::linalg::pool;
@@ -32,12 +32,12 @@ impl<T: Scalar> Dataset<'_, T> {
     pub fn column_statistics(&self, options: &Options) -> Result<ColumnStatistics> {
         options.check()?;
         pool::run(options.threads, || {
-            let mut prepared = Prepared::new(self)?;
-            let columns = Columns::of(&mut prepared)?;
-            let exponent = |f: usize| prepared.exponents().map_or(0, |e| e[f]);
+            let mut grid = RowGrid::new(self)?;
+            let columns = Columns::of(&mut grid)?;
+            let exponent = |f: usize| grid.exponents().map_or(0, |e| e[f]);
             let unit = |f: usize| power_of_two(exponent(f));
             let divisor = columns.weight - 1.0;
-            let mean = |f: usize| (columns.mean[f] + columns.low[f]) * unit(f);
+            let mean = |f: usize| (columns.mean_hi[f] + columns.mean_lo[f]) * unit(f);
             let variance = |f: usize| columns.squares[f] / divisor * unit(f) * unit(f);
             let d = self.n_features();
             Ok(ColumnStatistics {

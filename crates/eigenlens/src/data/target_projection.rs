@@ -1,7 +1,7 @@
 //! Labels in a pass: what the scores have in common with them, and what stands in for the scores.
 
 use super::factor::{Factor, FactorRhs};
-use super::prepared::Slab;
+use super::row_grid::RowBatch;
 use crate::linalg::gemm::transposed_product;
 use crate::linalg::simd::vectorized;
 use crate::scalar::Scalar;
@@ -61,12 +61,18 @@ impl<'p> TargetProjection<'p> {
     }
 
     /// Takes in the scores of a few rows, and leaves them as they are.
-    pub(super) fn add<T: Scalar>(&self, slab: &Slab<T>, at: usize, z: &[f64], sums: &mut [f64]) {
+    pub(super) fn add<T: Scalar>(
+        &self,
+        batch: &RowBatch<T>,
+        at: usize,
+        z: &[f64],
+        sums: &mut [f64],
+    ) {
         vectorized(
             #[inline(always)]
             || {
                 for (i, z) in z.chunks_exact(self.b).enumerate() {
-                    self.factor.add_outer(slab.first + at + i, z, sums);
+                    self.factor.add_outer(batch.first + at + i, z, sums);
                 }
             },
         );
@@ -75,7 +81,7 @@ impl<'p> TargetProjection<'p> {
     /// Takes labels into the scores of a few rows.
     pub(super) fn rows<T: Scalar>(
         &self,
-        slab: &Slab<T>,
+        batch: &RowBatch<T>,
         at: usize,
         z: &mut [f64],
         rows: usize,
@@ -86,8 +92,8 @@ impl<'p> TargetProjection<'p> {
             #[inline(always)]
             || {
                 for (i, z) in z.chunks_exact_mut(self.b).take(rows).enumerate() {
-                    let w = slab.count(at + i);
-                    self.row(slab.first + at + i, w, z, &mut y, sums);
+                    let w = batch.count(at + i);
+                    self.row(batch.first + at + i, w, z, &mut y, sums);
                 }
             },
         );
@@ -115,17 +121,16 @@ impl<'p> TargetProjection<'p> {
 #[cfg(test)]
 mod tests {
     use super::super::{
-        Columns, Csr, Dataset, Pass, Prepared, SampleWeights, Standardization, Standardized,
-        UNLABELLED,
+        Columns, Csr, Dataset, Pass, RowGrid, SampleWeights, Scaler, Standardized, UNLABELLED,
     };
     use super::*;
     use crate::linalg::random;
 
     /// `Xsᵀ W (α Z + β Δ Q)` and `Δᵀ W Z`, made by one pass.
     fn of_pass(data: &Dataset<f64>, factor: &Factor, mix: (f64, f64)) -> [Array2<f64>; 2] {
-        let mut prepared = Prepared::new(data).unwrap();
-        let columns = Columns::of(&mut prepared).unwrap();
-        let by = Standardization::new::<f64>(&columns, None, true, true);
+        let mut grid = RowGrid::new(data).unwrap();
+        let columns = Columns::of(&mut grid).unwrap();
+        let scaler = Scaler::new::<f64>(&columns, None, true, true);
         let v = random::normal_matrix(&mut random::stream(3, 0), 13, 11);
         let right = random::normal_matrix(&mut random::stream(4, 0), factor.width(), 11);
         let (alpha, beta) = mix;
@@ -133,7 +138,7 @@ mod tests {
         let mut labels = LabelPass { factor, alpha, beta, right: right.view(), cross };
         let mut product = Array2::zeros((0, 0));
         let wanted = Pass { scores: None, gram: Some((0, &mut product)), score_moments: None };
-        let standardized = Standardized { prepared: &prepared, by: &by };
+        let standardized = Standardized { grid: &grid, scaler: &scaler };
         standardized.pass_with_labels(v.view(), wanted, Some(&mut labels)).unwrap();
         [product, labels.cross]
     }

@@ -1,6 +1,6 @@
 //! One side of HSIC: a centred kernel `K̃ = H K H`, thin where its kernel has a thin factor.
 
-use crate::data::{Columns, Dataset, Prepared, Standardization, Standardized, UNLABELLED};
+use crate::data::{Columns, Dataset, RowGrid, Scaler, Standardized, UNLABELLED};
 use crate::error::{Error, Result};
 use crate::kernel::{Gathering, Kernel, Points, ResolvedKernel, Scratch, TILE, tile};
 use crate::linalg::simd::{GemmFlags, Left, Tile};
@@ -152,10 +152,10 @@ impl Side {
 
 /// Rows less their mean, in f64, in columns' powers of two undone.
 fn centred_rows<T: Scalar>(data: &Dataset<T>) -> Result<Side> {
-    let mut prepared = Prepared::new(data)?;
-    let columns = Columns::of(&mut prepared)?;
-    let by = Standardization::new::<T>(&columns, prepared.exponents(), true, false);
-    if by.exponent != 0 {
+    let mut grid = RowGrid::new(data)?;
+    let columns = Columns::of(&mut grid)?;
+    let scaler = Scaler::new::<T>(&columns, grid.exponents(), true, false);
+    if scaler.exponent != 0 {
         return Err(Error::Unsupported {
             what: "HSIC of data this large or small".into(),
             why: "would leave the range of numbers",
@@ -164,7 +164,7 @@ fn centred_rows<T: Scalar>(data: &Dataset<T>) -> Result<Side> {
     }
     let d = data.n_features();
     let mut rows = Vec::with_capacity(columns.rows * d);
-    Standardized { prepared: &prepared, by: &by }.for_each_panel(256, |panel| {
+    Standardized { grid: &grid, scaler: &scaler }.for_each_panel(256, |panel| {
         rows.extend(panel.iter());
         Ok(())
     })?;
@@ -178,11 +178,11 @@ fn classes<T: Scalar>(data: &Dataset<T>) -> Result<Side> {
     let mut known: HashMap<Vec<u64>, u32> = HashMap::new();
     let mut codes = Vec::new();
     let mut sizes: Vec<f64> = Vec::new();
-    let prepared = Prepared::new(data)?;
-    prepared.for_each_slab(crate::data::unit_rows(data.n_features()), |slab| {
+    let grid = RowGrid::new(data)?;
+    grid.for_each_batch(crate::data::reduction_block_rows(data.n_features()), |batch| {
         let mut scratch = Vec::new();
-        for i in 0..slab.rows {
-            let block = slab.block(i, i + 1, &mut scratch);
+        for i in 0..batch.rows {
+            let block = batch.block(i, i + 1, &mut scratch);
             if let Some((row, column, value)) = block.find_bad() {
                 return Err(data.bad_entry(row, column, value));
             }

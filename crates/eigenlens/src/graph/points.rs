@@ -1,6 +1,6 @@
 //! Samples as points in memory, in f64, each row contiguous.
 
-use crate::data::{Dataset, Prepared, unit_rows};
+use crate::data::{Dataset, RowGrid, reduction_block_rows};
 use crate::error::{Error, Result};
 use crate::linalg::dense::{exponent_of, power_of_two};
 use crate::scalar::Scalar;
@@ -23,15 +23,15 @@ const FARTHEST: f64 = 1e150;
 impl Points {
     /// Reads a data set; every entry must be finite.
     pub fn read<T: Scalar>(data: &Dataset<T>) -> Result<Points> {
-        let prepared = Prepared::new(data)?;
-        if prepared.counts().is_some() {
+        let grid = RowGrid::new(data)?;
+        if grid.counts().is_some() {
             return Err(Error::Unsupported {
                 what: "a weight for each sample".into(),
                 why: "has no meaning for a graph of neighbours or for distances",
                 instead: None,
             });
         }
-        Ok(Points { rows: rows(&prepared, None)?, exponent: 0 }.in_range())
+        Ok(Points { rows: rows(&grid, None)?, exponent: 0 }.in_range())
     }
 
     /// Reads new samples in the units of these.
@@ -43,8 +43,8 @@ impl Points {
                 expected: format!("{}, as in training,", self.n_features()),
             });
         }
-        let prepared = Prepared::unweighted(data, None)?;
-        let mut points = Points { rows: rows(&prepared, None)?, exponent: 0 };
+        let grid = RowGrid::unweighted(data, None)?;
+        let mut points = Points { rows: rows(&grid, None)?, exponent: 0 };
         points.rescale(self.exponent);
         if points.rows.iter().any(|v| v.abs() > FARTHEST) {
             return Err(Error::Unsupported {
@@ -65,8 +65,8 @@ impl Points {
 
     /// Reads these rows (rising numbers) of a data set.
     pub fn read_some<T: Scalar>(data: &Dataset<T>, wanted: &[usize]) -> Result<Points> {
-        let prepared = Prepared::unweighted(data, None)?;
-        let points = Points { rows: rows(&prepared, Some(wanted))?, exponent: 0 };
+        let grid = RowGrid::unweighted(data, None)?;
+        let points = Points { rows: rows(&grid, Some(wanted))?, exponent: 0 };
         Ok(points.in_range())
     }
 
@@ -122,19 +122,19 @@ impl Points {
 }
 
 /// All rows, or those wanted (rising numbers).
-fn rows<T: Scalar>(prepared: &Prepared<T>, wanted: Option<&[usize]>) -> Result<Array2<f64>> {
-    let d = prepared.data.n_features();
-    let count = wanted.map(<[usize]>::len).or(prepared.n_rows()).unwrap_or(0);
+fn rows<T: Scalar>(grid: &RowGrid<T>, wanted: Option<&[usize]>) -> Result<Array2<f64>> {
+    let d = grid.data.n_features();
+    let count = wanted.map(<[usize]>::len).or(grid.n_rows()).unwrap_or(0);
     let mut entries = Vec::with_capacity(count.saturating_mul(d));
     let mut next = wanted.unwrap_or_default().iter().peekable();
-    prepared.for_each_slab(unit_rows(d), |slab| {
+    grid.for_each_batch(reduction_block_rows(d), |batch| {
         let mut scratch = Vec::new();
-        let block = slab.block(0, slab.rows, &mut scratch);
+        let block = batch.block(0, batch.rows, &mut scratch);
         if let Some((row, column, value)) = block.find_bad() {
-            return Err(prepared.data.bad_entry(row, column, value));
+            return Err(grid.data.bad_entry(row, column, value));
         }
-        for i in 0..slab.rows {
-            if wanted.is_some() && next.next_if_eq(&&(slab.first + i)).is_none() {
+        for i in 0..batch.rows {
+            if wanted.is_some() && next.next_if_eq(&&(batch.first + i)).is_none() {
                 continue;
             }
             entries.extend(block.row(i).iter().map(|v| v.to_f64()));

@@ -1,7 +1,7 @@
 //! How wide a kernel is: γ, or the rule that finds it.
 
 use super::sample::{pairs, sample_rows, squared_distances};
-use crate::data::{Columns, Dataset, Prepared};
+use crate::data::{Columns, Dataset, RowGrid};
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 use ndarray::ArrayView2;
@@ -81,10 +81,10 @@ impl Bandwidth {
             Bandwidth::Gamma(gamma) => Ok(gamma),
             Bandwidth::Scale => {
                 let plain = data.reborrow();
-                let columns = Columns::of(&mut Prepared::new(&plain)?)?;
+                let columns = Columns::of(&mut RowGrid::new(&plain)?)?;
                 let n = columns.weight;
-                let grand = columns.mean.iter().sum::<f64>() / d;
-                let between: f64 = columns.mean.iter().map(|m| (m - grand) * (m - grand)).sum();
+                let grand = columns.mean_hi.iter().sum::<f64>() / d;
+                let between: f64 = columns.mean_hi.iter().map(|m| (m - grand) * (m - grand)).sum();
                 let variance = columns.squares.iter().sum::<f64>() / (n * d) + between / d;
                 sane(1.0 / (d * variance))
             }

@@ -4,7 +4,7 @@
 use super::ResolvedKernel;
 use super::sparse_points::{SparsePoints, SparseRows};
 use super::tile;
-use crate::data::{Block, Columns, Dataset, Prepared, Slab, unit_rows};
+use crate::data::{Block, Columns, Dataset, RowBatch, RowGrid, reduction_block_rows};
 use crate::error::{Error, Hint, Result};
 use crate::linalg::aligned::Aligned;
 use crate::scalar::Scalar;
@@ -87,9 +87,9 @@ impl<'k, 'd, T: Scalar> Gathering<'k, 'd, T> {
                 instead: None,
             });
         }
-        let mut prepared = Prepared::new(data)?;
-        let columns = Columns::of(&mut prepared)?;
-        if prepared.exponents().is_some() && !matches!(kernel, ResolvedKernel::Delta) {
+        let mut grid = RowGrid::new(data)?;
+        let columns = Columns::of(&mut grid)?;
+        if grid.exponents().is_some() && !matches!(kernel, ResolvedKernel::Delta) {
             return Err(Error::Unsupported {
                 what: "a kernel of data this large or small".into(),
                 why: "would leave the range of numbers",
@@ -119,7 +119,7 @@ impl<'k, 'd, T: Scalar> Gathering<'k, 'd, T> {
 
     /// The mean of every feature (d).
     pub fn means(&self) -> &[f64] {
-        &self.columns.mean
+        &self.columns.mean_hi
     }
 
     /// The numbers to compute in: f32 for f32 data, where that costs no more than rounding the
@@ -166,7 +166,7 @@ impl<'k, 'd, T: Scalar> Gathering<'k, 'd, T> {
         // Of translated points the distances are the same, but lose no digits to an offset.
         let shifts =
             kernel.is_translation_invariant() || (self.center && *kernel == ResolvedKernel::Linear);
-        let shift = if shifts && !sparse { self.columns.mean.clone() } else { Vec::new() };
+        let shift = if shifts && !sparse { self.columns.mean_hi.clone() } else { Vec::new() };
         Points::new(kernel, form, self.data.n_features(), shift)
     }
 }
@@ -283,17 +283,18 @@ impl Points {
 
     fn read<T: Scalar>(&mut self, data: &Dataset<T>) -> Result<()> {
         let plain = data.reborrow();
-        let prepared = Prepared::new(&plain)?;
-        prepared
-            .for_each_slab(unit_rows(data.n_features()), |slab| self.push_slab(&plain, &slab))?;
+        let grid = RowGrid::new(&plain)?;
+        grid.for_each_batch(reduction_block_rows(data.n_features()), |batch| {
+            self.push_slab(&plain, &batch)
+        })?;
         Ok(())
     }
 
-    /// Appends the rows of a slab, which begins at a whole panel.
-    pub fn push_slab<T: Scalar>(&mut self, data: &Dataset<T>, slab: &Slab<T>) -> Result<()> {
+    /// Appends the rows of a batch, which begins at a whole panel.
+    pub fn push_slab<T: Scalar>(&mut self, data: &Dataset<T>, batch: &RowBatch<T>) -> Result<()> {
         let mut scratch = Vec::new();
-        for at in (0..slab.rows).step_by(TILE) {
-            let block = slab.block(at, (at + TILE).min(slab.rows), &mut scratch);
+        for at in (0..batch.rows).step_by(TILE) {
+            let block = batch.block(at, (at + TILE).min(batch.rows), &mut scratch);
             self.push_block(data, &block)?;
         }
         Ok(())
@@ -382,11 +383,11 @@ impl Points {
         mut visit: impl FnMut(&PanelRef),
     ) -> Result<()> {
         let plain = data.reborrow();
-        let prepared = Prepared::new(&plain)?;
-        prepared.for_each_slab(unit_rows(data.n_features()), |slab| {
+        let grid = RowGrid::new(&plain)?;
+        grid.for_each_batch(reduction_block_rows(data.n_features()), |batch| {
             let mut scratch = Vec::new();
-            for at in (0..slab.rows).step_by(TILE) {
-                let block = slab.block(at, (at + TILE).min(slab.rows), &mut scratch);
+            for at in (0..batch.rows).step_by(TILE) {
+                let block = batch.block(at, (at + TILE).min(batch.rows), &mut scratch);
                 let mut one = self.empty_like();
                 one.push_block(&plain, &block)?;
                 visit(&one.panel(0));

@@ -3,7 +3,7 @@
 use super::ResolvedKernel;
 use super::points::{Arithmetic, Points, TILE};
 use super::tile::{self, Scratch, TileValue};
-use crate::data::{Dataset, Prepared, slab_rows};
+use crate::data::{Dataset, RowGrid, batch_rows};
 use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::simd::{GemmFlags, Left};
@@ -91,19 +91,19 @@ impl Projection {
         let k = self.n_components();
         let packed = Packed::<S>::new(self.coefficients.view());
         let plain = data.reborrow();
-        let prepared = Prepared::new(&plain)?;
-        let slab = slab_rows(data.n_features(), 16);
+        let grid = RowGrid::new(&plain)?;
+        let batch = batch_rows(data.n_features(), 16);
         {
-            prepared.for_each_slab(slab, |slab| {
-                let mut out = vec![O::default(); slab.rows * k];
-                let starts: Vec<usize> = (0..slab.rows).step_by(TILE).collect();
+            grid.for_each_batch(batch, |batch| {
+                let mut out = vec![O::default(); batch.rows * k];
+                let starts: Vec<usize> = (0..batch.rows).step_by(TILE).collect();
                 let done: Vec<Result<()>> = starts
                     .par_iter()
                     .zip(out.par_chunks_mut((TILE * k).max(1)))
                     .map_init(
                         || (Scratch::default(), Vec::new(), Aligned::<f64>::default()),
                         |(scratch, copy, sums), (&at, out)| {
-                            let block = slab.block(at, (at + TILE).min(slab.rows), copy);
+                            let block = batch.block(at, (at + TILE).min(batch.rows), copy);
                             let mut rows = self.points.empty_like();
                             rows.push_block(&plain, &block)?;
                             self.sums(&rows, &packed, scratch, sums);
@@ -120,7 +120,7 @@ impl Projection {
                     )
                     .collect();
                 done.into_iter().collect::<Result<()>>()?;
-                let rows = slab.rows;
+                let rows = batch.rows;
                 let view = ArrayView2::from_shape((rows, k), &out)
                     .map_err(|e| Error::Internal(e.to_string()))?;
                 sink(view)

@@ -2,7 +2,7 @@
 //! (Yu et al. 2016).
 
 use super::ResolvedKernel;
-use crate::data::{Dataset, Prepared, slab_rows};
+use crate::data::{Dataset, RowGrid, batch_rows};
 use crate::error::{Error, Result};
 use crate::linalg::simd::{Elementwise, GemmFlags, Left, Tile, cos, elementwise};
 use crate::linalg::{dense, random};
@@ -91,15 +91,15 @@ impl RandomFeatures {
         right.slice_mut(s![.., ..m]).assign(&self.frequencies);
         let right = right.as_slice().unwrap_or_default();
         let plain = data.reborrow();
-        let prepared = Prepared::new(&plain)?;
-        prepared.for_each_slab(slab_rows(d, 2), |slab| {
-            let mut out = vec![0.0; slab.rows * m];
-            let starts: Vec<usize> = (0..slab.rows).step_by(ROWS).collect();
+        let grid = RowGrid::new(&plain)?;
+        grid.for_each_batch(batch_rows(d, 2), |batch| {
+            let mut out = vec![0.0; batch.rows * m];
+            let starts: Vec<usize> = (0..batch.rows).step_by(ROWS).collect();
             let done: Vec<Result<()>> = starts
                 .par_iter()
                 .zip(out.par_chunks_mut(ROWS * m))
                 .map_init(Vec::new, |copy, (&at, out)| {
-                    let block = slab.block(at, (at + ROWS).min(slab.rows), copy);
+                    let block = batch.block(at, (at + ROWS).min(batch.rows), copy);
                     if let Some((row, column, value)) = block.find_bad() {
                         return Err(plain.bad_entry(row, column, value));
                     }

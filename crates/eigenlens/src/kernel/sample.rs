@@ -1,6 +1,6 @@
 //! Rows drawn from data in one pass, and the distances between them.
 
-use crate::data::{Dataset, Prepared, unit_rows};
+use crate::data::{Dataset, RowGrid, reduction_block_rows};
 use crate::error::{Error, Result};
 use crate::linalg::random;
 use crate::scalar::Scalar;
@@ -20,17 +20,17 @@ pub(crate) fn sample_rows<T: Scalar>(
     let mut rows: Vec<f64> = Vec::new();
     let mut seen = 0usize;
     let plain = data.reborrow();
-    let prepared = Prepared::new(&plain)?;
-    prepared.for_each_slab(unit_rows(d), |slab| {
+    let grid = RowGrid::new(&plain)?;
+    grid.for_each_batch(reduction_block_rows(d), |batch| {
         let mut scratch = Vec::new();
-        for i in 0..slab.rows {
+        for i in 0..batch.rows {
             let at = seen;
             seen += 1;
             let place = if at < count { at } else { (rng.next_u64() % (at as u64 + 1)) as usize };
             if place >= count {
                 continue;
             }
-            let block = slab.block(i, i + 1, &mut scratch);
+            let block = batch.block(i, i + 1, &mut scratch);
             if let Some((row, column, value)) = block.find_bad() {
                 return Err(plain.bad_entry(row, column, value));
             }

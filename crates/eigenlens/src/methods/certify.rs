@@ -57,7 +57,7 @@ impl Certifier<'_> {
         let everywhere = if of_matrix || early == Some(None) { PROBES } else { 0 };
         let among = if residual_model.is_some() && !of_matrix { PROBES } else { 0 };
         // Passes over sparse rows would copy columns that do not fill vectors.
-        let whole = everywhere + among > 0 || data.prepared.is_sparse();
+        let whole = everywhere + among > 0 || data.grid.is_sparse();
         let padded = kept.next_multiple_of(if whole { data.column_step() } else { 1 });
         let mut block = Array2::<f64>::zeros((d, padded + everywhere + among));
         // Null components too: that the data have nothing along them must be measured. Their factor
@@ -230,7 +230,7 @@ impl ResidualModel<'_> {
 mod tests {
     use super::super::fit::covariance;
     use super::*;
-    use crate::data::{Columns, Dataset, Moments, Prepared, Standardization};
+    use crate::data::{Columns, Dataset, Moments, RowGrid, Scaler};
     use crate::operator::FeatureGram;
     use crate::options::Options;
     use crate::solve::finish;
@@ -243,11 +243,11 @@ mod tests {
             column.mapv_inplace(|v| 1e3 + v * (4.0 - 0.04 * f as f64));
         }
         let data = Dataset::from(&x);
-        let mut prepared = Prepared::new(&data).unwrap();
-        let moments = Moments::of_prepared(&mut prepared).unwrap();
+        let mut grid = RowGrid::new(&data).unwrap();
+        let moments = Moments::of_grid(&mut grid).unwrap();
         let columns = moments.columns;
-        let by = Standardization::new::<f64>(&columns, None, true, false);
-        let mut matrix = covariance(moments.scatter, &columns, &by, true);
+        let scaler = Scaler::new::<f64>(&columns, None, true, false);
+        let mut matrix = covariance(moments.scatter, &columns, &scaler, true);
         let total = matrix.diag().sum();
         matrix[[3, 5]] += spoil_matrix * matrix[[3, 3]];
         matrix[[5, 3]] = matrix[[3, 5]];
@@ -256,13 +256,13 @@ mod tests {
         let (values, mut components) =
             finish::largest_first(&pairs.values, &pairs.vectors, k, f64::SIGN_TIE);
         components[[0, 0]] += spoil_vector;
-        let map = LinearMap { by: by.clone(), components, useful: k, threads: None };
+        let map = LinearMap { scaler: scaler.clone(), components, useful: k, threads: None };
         let divisor = columns.weight - 1.0;
         let (values, pairs) = (&values[..], &pairs);
         let (tolerance, seed) = (f64::INFINITY, 0);
         let certifier =
             Certifier { map: &map, values, pairs, useful: k, total, divisor, tolerance, seed };
-        let standardized = Standardized { prepared: &prepared, by: &by };
+        let standardized = Standardized { grid: &grid, scaler: &scaler };
         let certificate =
             certifier.certify(&standardized, &solver, None, &mut ScoreMoments::new(k)).unwrap();
         certificate.relative_residual()
@@ -304,11 +304,11 @@ mod tests {
     ) -> (Certificate, f64, Vec<f64>) {
         let (d, k) = (x.ncols(), 30);
         let data = Dataset::from(x);
-        let mut prepared = Prepared::new(&data).unwrap();
-        let columns = Columns::of(&mut prepared).unwrap();
-        let by = Standardization::new::<f64>(&columns, None, true, false);
+        let mut grid = RowGrid::new(&data).unwrap();
+        let columns = Columns::of(&mut grid).unwrap();
+        let scaler = Scaler::new::<f64>(&columns, None, true, false);
         let divisor = columns.weight - 1.0;
-        let standardized = || Standardized { prepared: &prepared, by: &by };
+        let standardized = || Standardized { grid: &grid, scaler: &scaler };
         let solver =
             CovarianceSolver::Iterative { operator: FeatureGram { data: standardized(), divisor } };
         let mut pairs = solver.leading(k, d, tolerance, usize::MAX, &Options::default()).unwrap();
@@ -322,7 +322,7 @@ mod tests {
                 rest.dot(&rest).sqrt()
             })
             .collect();
-        let map = LinearMap { by: by.clone(), components, useful: k, threads: None };
+        let map = LinearMap { scaler: scaler.clone(), components, useful: k, threads: None };
         let (values, pairs) = (&values[..], &pairs);
         let total = columns.squares.iter().sum::<f64>() / divisor;
         let (tolerance, seed) = (f64::INFINITY, 0);

@@ -2,9 +2,7 @@
 //! its result dressed as a PCA.
 
 use super::fit::Fit;
-use crate::data::{
-    Dataset, Missing, Observed, Prepared, Standardization, Treatment, check_rate, two_sum,
-};
+use crate::data::{Dataset, Missing, Observed, RowGrid, Scaler, Treatment, check_rate, two_sum};
 use crate::error::{Error, Hint, Result, Warning};
 use crate::linalg::dense::{power_of_two, thin_svd};
 use crate::linalg::{pool, random};
@@ -48,43 +46,42 @@ pub(super) const NOISE_FLOOR: f64 = 1e-12;
 
 /// Data with holes, ready to iterate on.
 pub(super) struct Surveyed<'a, T: Scalar> {
-    pub prepared: Prepared<'a, T>,
+    pub grid: RowGrid<'a, T>,
     pub observed: Observed,
-    pub by: Standardization,
+    pub scaler: Scaler,
     /// Variance of what every standardised column has (divisor n).
     pub variances: Vec<f64>,
 }
 
 impl<'a, T: Scalar> Surveyed<'a, T> {
     pub fn new(data: &'a Dataset<'_, T>, standardize: bool) -> Result<Surveyed<'a, T>> {
-        let mut prepared = Prepared::surveying(data)?;
-        let observed = Observed::of(&mut prepared)?;
+        let mut grid = RowGrid::surveying(data)?;
+        let observed = Observed::of(&mut grid)?;
         check_rate(data, &observed.holes)?;
-        let by =
-            Standardization::new::<T>(&observed.columns(), prepared.exponents(), true, standardize);
-        let variances = (0..by.weight.len())
+        let scaler = Scaler::new::<T>(&observed.columns(), grid.exponents(), true, standardize);
+        let variances = (0..scaler.inv_scale.len())
             .map(|f| {
                 let spread = observed.squares[f] / observed.weight[f].max(1.0);
-                spread * by.weight[f] * by.weight[f]
+                spread * scaler.inv_scale[f] * scaler.inv_scale[f]
             })
             .collect();
-        Ok(Surveyed { prepared, observed, by, variances })
+        Ok(Surveyed { grid, observed, scaler, variances })
     }
 
     /// Mean variance of the features that vary.
     pub fn mean_variance(&self) -> f64 {
-        let varying = self.by.weight.iter().filter(|w| **w > 0.0).count().max(1);
+        let varying = self.scaler.inv_scale.iter().filter(|w| **w > 0.0).count().max(1);
         self.variances.iter().sum::<f64>() / varying as f64
     }
 
     /// Log-likelihoods in standardised units plus this are in the units of the data.
     pub fn jacobian(&self) -> f64 {
-        let by = &self.by;
-        (0..by.weight.len())
-            .filter(|&f| by.weight[f] > 0.0)
+        let scaler = &self.scaler;
+        (0..scaler.inv_scale.len())
+            .filter(|&f| scaler.inv_scale[f] > 0.0)
             .map(|f| {
-                let exponent = by.column_exponents.as_ref().map_or(0, |e| e[f]);
-                self.observed.weight[f] * (by.weight[f] * power_of_two(-exponent)).ln()
+                let exponent = scaler.column_exponents.as_ref().map_or(0, |e| e[f]);
+                self.observed.weight[f] * (scaler.inv_scale[f] * power_of_two(-exponent)).ln()
             })
             .sum()
     }
@@ -166,11 +163,11 @@ impl Fit {
         // A full covariance has one variance that may as well be called noise: with k = d − 1 the
         // model is as free as with k = d.
         let most = d.saturating_sub(1);
-        let Surveyed { prepared, by, variances, .. } = surveyed;
+        let Surveyed { grid, scaler, variances, .. } = surveyed;
         let attempt = |k: usize, observer: &mut Observer| {
             fit(
-                prepared,
-                by,
+                grid,
+                scaler,
                 variances,
                 k.min(most),
                 em_options.bayesian,
@@ -222,11 +219,11 @@ impl Fit {
         plan: Plan,
         em: &Em,
     ) -> Result<EmFit> {
-        let Surveyed { prepared, observed, by, .. } = surveyed;
+        let Surveyed { grid, observed, scaler, .. } = surveyed;
         let d = data.n_features();
         let n = observed.row_weight;
         let part = &estimate.parts[0];
-        let varying = by.weight.iter().filter(|w| **w > 0.0).count();
+        let varying = scaler.inv_scale.iter().filter(|w| **w > 0.0).count();
         let (strengths, mut components, relevance) = axes(part, em_options.bayesian)?;
         let k = if em_options.bayesian { strengths.len().max(1) } else { k };
         // The prior may leave nothing: one null component stands for it.
@@ -249,7 +246,7 @@ impl Fit {
         block.slice_mut(s![.., ..k]).assign(&components.t());
         let probes = random::normal_matrix(&mut random::stream(self.options.seed, 3), d, PROBES);
         block.slice_mut(s![.., k..]).assign(&probes);
-        let product = expected_covariance_times(prepared, by, &latent, &part.mean, block.view())?;
+        let product = expected_covariance_times(grid, scaler, &latent, &part.mean, block.view())?;
         let columns = block.slice(s![.., ..k]).to_owned();
         let found = product.slice(s![.., ..k]).to_owned();
         let mut values = ml.clone();
@@ -281,9 +278,9 @@ impl Fit {
             let (count, rows) = (holes.n_empty_rows, holes.empty_rows.clone());
             warnings.push(Warning::EmptyRows { count, rows });
         }
-        if self.standardize && !by.constant.is_empty() {
-            let names = by.constant.iter().map(|&f| data.column_name(f)).collect();
-            warnings.push(Warning::ConstantColumns { columns: by.constant.clone(), names });
+        if self.standardize && !scaler.constant.is_empty() {
+            let names = scaler.constant.iter().map(|&f| data.column_name(f)).collect();
+            warnings.push(Warning::ConstantColumns { columns: scaler.constant.clone(), names });
         }
         if flat {
             warnings.push(Warning::NoVariance);
@@ -302,20 +299,20 @@ impl Fit {
             f64::NAN
         } else if em_options.bayesian {
             let (w, mean) = (latent.w.clone(), part.mean.clone());
-            log_likelihood(prepared, by, Part { w, mean, noise, share: 1.0, prior: None })?
+            log_likelihood(grid, scaler, Part { w, mean, noise, share: 1.0, prior: None })?
         } else {
             estimate.log_likelihood()
         };
         let bessel = n / (n - 1.0);
         let column = |f: usize| {
             let along: f64 = latent.w.row(f).iter().map(|w| w * w).sum();
-            if by.weight[f] > 0.0 { (along + noise) * bessel } else { 0.0 }
+            if scaler.inv_scale[f] > 0.0 { (along + noise) * bessel } else { 0.0 }
         };
         let excess: f64 = ml.iter().map(|v| v - noise).sum();
         let parts = PcaParts {
             method: self.method,
             map: LinearMap {
-                by: shifted(by, &part.mean),
+                scaler: shifted(scaler, &part.mean),
                 useful: ml.iter().filter(|v| **v > 0.0).count(),
                 components,
                 threads: self.options.threads,
@@ -362,7 +359,7 @@ impl Fit {
 
 /// The fewest components that reach a share of the variance, where those fitted do.
 fn reached<T: Scalar>(part: &Part, surveyed: &Surveyed<T>, share: f64) -> Result<Option<usize>> {
-    let varying = surveyed.by.weight.iter().filter(|w| **w > 0.0).count();
+    let varying = surveyed.scaler.inv_scale.iter().filter(|w| **w > 0.0).count();
     let (strengths, ..) = axes(part, false)?;
     let total: f64 = strengths.iter().sum::<f64>() + varying as f64 * part.noise;
     let mut sum = 0.0;
@@ -402,10 +399,11 @@ pub(super) fn axes(part: &Part, bayesian: bool) -> Result<Axes> {
 const OFF: f64 = 1e-3;
 
 /// The standardisation with the mean moved by `shift` (in standardised units).
-pub(super) fn shifted(by: &Standardization, shift: &Array1<f64>) -> Standardization {
-    let mut moved = by.clone();
-    for f in (0..shift.len()).filter(|&f| by.weight[f] > 0.0) {
-        (moved.mean[f], moved.low[f]) = two_sum(by.mean[f], by.low[f] + shift[f] / by.weight[f]);
+pub(super) fn shifted(scaler: &Scaler, shift: &Array1<f64>) -> Scaler {
+    let mut moved = scaler.clone();
+    for f in (0..shift.len()).filter(|&f| scaler.inv_scale[f] > 0.0) {
+        (moved.mean_hi[f], moved.mean_lo[f]) =
+            two_sum(scaler.mean_hi[f], scaler.mean_lo[f] + shift[f] / scaler.inv_scale[f]);
     }
     moved
 }

@@ -4,8 +4,8 @@
 use super::certify::Certifier;
 use super::em::EmOptions;
 use crate::data::{
-    Columns, Dataset, Missing, Moments, Prepared, ScoreMoments, Scores, Standardization,
-    Standardized, compiled_here,
+    Columns, Dataset, Missing, Moments, RowGrid, Scaler, ScoreMoments, Scores, Standardized,
+    compiled_here,
 };
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
@@ -165,31 +165,26 @@ impl Fit {
         want_scores: bool,
         last: bool,
     ) -> Result<Followed<T>> {
-        let mut prepared = Prepared::new(data)?;
+        let mut grid = RowGrid::new(data)?;
         let d = data.n_features();
         // Step 1: means and variances, and with them the standardisation.
         let (columns, scatter) = if plan.route == Route::Covariance {
-            let moments = Moments::of_prepared(&mut prepared)?;
+            let moments = Moments::of_grid(&mut grid)?;
             (moments.columns, Some(moments.scatter))
         } else {
-            (Columns::of(&mut prepared)?, None)
+            (Columns::of(&mut grid)?, None)
         };
-        let by = Standardization::new::<T>(
-            &columns,
-            prepared.exponents(),
-            self.center,
-            self.standardize,
-        );
+        let scaler = Scaler::new::<T>(&columns, grid.exponents(), self.center, self.standardize);
         let divisor = columns.weight - 1.0;
-        let variances = standardized_variances(&columns, &by, self.center);
+        let variances = standardized_variances(&columns, &scaler, self.center);
         let total: f64 = variances.iter().sum();
         // Step 2: the route's matrix or operator.
         let limit = self.limit(&columns, d)?;
         let max_rank = max_rank(&columns, &variances, self.center);
-        let standardized = || Standardized { prepared: &prepared, by: &by };
+        let standardized = || Standardized { grid: &grid, scaler: &scaler };
         let solver = match (plan.route, self.solver) {
             (Route::Covariance, _) => CovarianceSolver::Covariance {
-                matrix: covariance(scatter.unwrap_or_default(), &columns, &by, self.center),
+                matrix: covariance(scatter.unwrap_or_default(), &columns, &scaler, self.center),
                 noise: if T::EPSILON > f64::EPSILON { 2.0 * T::EPSILON } else { 0.0 },
             },
             (Route::Dual, _) => CovarianceSolver::Dual {
@@ -251,7 +246,8 @@ impl Fit {
         }
         finish::complete(&mut components, useful, tie);
         // Step 5: scores and certificate, in one pass over the data.
-        let map = LinearMap { by: by.clone(), components, useful, threads: self.options.threads };
+        let map =
+            LinearMap { scaler: scaler.clone(), components, useful, threads: self.options.threads };
         let certifier = Certifier {
             map: &map,
             values: &values,
@@ -263,15 +259,15 @@ impl Fit {
             seed: self.options.seed,
         };
         let mut scores = want_scores.then(|| {
-            let factors = factors(&values, self.whiten, by.exponent);
-            Scores::gather(factors, prepared.n_rows().unwrap_or(0))
+            let factors = factors(&values, self.whiten, scaler.exponent);
+            Scores::gather(factors, grid.n_rows().unwrap_or(0))
         });
         let mut score_moments = ScoreMoments::new(k);
         let certificate =
             certifier.certify(&standardized(), &solver, scores.as_mut(), &mut score_moments)?;
         drop(solver);
         // Step 6: what the user should know.
-        let mut warnings = warn::<T>(data, &columns, &by, &variances, &values, useful, k, self);
+        let mut warnings = warn::<T>(data, &columns, &scaler, &variances, &values, useful, k, self);
         warnings.extend(score_warnings(&score_moments, columns.weight, useful));
         warnings.extend(notes);
         let scores = scores.map_or_else(|| Ok(Array2::default((0, k))), Scores::into_array)?;
@@ -365,7 +361,7 @@ impl Fit {
     /// Refuses what cannot be meant, before any row is read.
     fn check<T: Scalar>(&self, data: &Dataset<T>) -> Result<()> {
         self.options.check()?;
-        Prepared::surveying(data)?;
+        RowGrid::surveying(data)?;
         match (data.n_samples(), data.weights()) {
             (Some(n), _) if n < 2 => return Err(Error::TooFewRows { found: n, needed: 2 }),
             (Some(n), None) => self.check_k(n.min(data.n_features()), n, data.n_features())?,
@@ -514,7 +510,7 @@ impl ComponentSelector<'_> {
     ) -> Result<(usize, EigenPairs)> {
         let mut k = 16.min(self.limit);
         let mut applications = 0;
-        let d = self.columns.mean.len();
+        let d = self.columns.mean_hi.len();
         if matches!(solver, CovarianceSolver::Iterative { .. }) && krylov::basis_columns(k, d) < d {
             // The first value, roughly, says how many it takes at least.
             const ROUGHLY: f64 = 0.05;
@@ -560,39 +556,35 @@ impl ComponentSelector<'_> {
 pub(super) fn covariance(
     mut scatter: Array2<f64>,
     columns: &Columns,
-    by: &Standardization,
+    scaler: &Scaler,
     center: bool,
 ) -> Array2<f64> {
     let divisor = columns.weight - 1.0;
     let mean: Vec<f64> = if center {
-        vec![0.0; columns.mean.len()]
+        vec![0.0; columns.mean_hi.len()]
     } else {
-        columns.mean.iter().zip(&columns.low).map(|(m, l)| m + l).collect()
+        columns.mean_hi.iter().zip(&columns.mean_lo).map(|(m, l)| m + l).collect()
     };
     let root = columns.weight.sqrt();
-    let d = columns.mean.len().max(1);
+    let d = columns.mean_hi.len().max(1);
     gemm::slice_mut(&mut scatter).par_chunks_mut(d).enumerate().for_each(|(i, row)| {
         for (j, v) in row.iter_mut().enumerate() {
             // Each factor on its own stays within the range of numbers.
             let offset = (root * mean[i]) * (root * mean[j]);
-            *v = (*v + offset) / divisor * by.weight[i] * by.weight[j];
+            *v = (*v + offset) / divisor * scaler.inv_scale[i] * scaler.inv_scale[j];
         }
     });
     scatter
 }
 
 /// Variance of each standardised column.
-pub(super) fn standardized_variances(
-    columns: &Columns,
-    by: &Standardization,
-    center: bool,
-) -> Vec<f64> {
+pub(super) fn standardized_variances(columns: &Columns, scaler: &Scaler, center: bool) -> Vec<f64> {
     let divisor = columns.weight - 1.0;
-    (0..columns.mean.len())
+    (0..columns.mean_hi.len())
         .map(|f| {
-            let mean = columns.mean[f] + columns.low[f];
+            let mean = columns.mean_hi[f] + columns.mean_lo[f];
             let offset = if center { 0.0 } else { columns.weight * mean * mean };
-            (columns.squares[f] + offset) / divisor * by.weight[f] * by.weight[f]
+            (columns.squares[f] + offset) / divisor * scaler.inv_scale[f] * scaler.inv_scale[f]
         })
         .collect()
 }
@@ -611,7 +603,7 @@ pub(super) fn n_varying(variances: &[f64]) -> usize {
 pub(super) fn warn<T: Scalar>(
     data: &Dataset<T>,
     columns: &Columns,
-    by: &Standardization,
+    scaler: &Scaler,
     variances: &[f64],
     values: &[f64],
     useful: usize,
@@ -625,9 +617,9 @@ pub(super) fn warn<T: Scalar>(
     } else if useful < k {
         warnings.push(Warning::NullComponents { useful, requested: k });
     }
-    if fit.standardize && !by.constant.is_empty() {
-        let names = by.constant.iter().map(|&f| data.column_name(f)).collect();
-        warnings.push(Warning::ConstantColumns { columns: by.constant.clone(), names });
+    if fit.standardize && !scaler.constant.is_empty() {
+        let names = scaler.constant.iter().map(|&f| data.column_name(f)).collect();
+        warnings.push(Warning::ConstantColumns { columns: scaler.constant.clone(), names });
     }
     let d = variances.len();
     if d > 1 && !fit.standardize {
@@ -640,7 +632,7 @@ pub(super) fn warn<T: Scalar>(
     }
     // The coarsest column, where its spread is a few steps of its number type.
     let levels = |f: usize| {
-        let spacing = T::EPSILON * columns.mean[f].abs() / 2.0;
+        let spacing = T::EPSILON * columns.mean_hi[f].abs() / 2.0;
         let sd = (columns.squares[f] / columns.weight).sqrt();
         if spacing > 0.0 && sd > 0.0 { sd / spacing } else { f64::INFINITY }
     };
@@ -654,7 +646,7 @@ pub(super) fn warn<T: Scalar>(
         });
     }
     let out_of_range = |v: &f64| {
-        let squared = v * power_of_two(by.exponent) * power_of_two(by.exponent);
+        let squared = v * power_of_two(scaler.exponent) * power_of_two(scaler.exponent);
         *v > 0.0 && (squared < f64::MIN_POSITIVE || !squared.is_finite())
     };
     if values.iter().any(out_of_range) {

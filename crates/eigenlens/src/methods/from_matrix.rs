@@ -1,7 +1,7 @@
 //! The same fits from a matrix in place of data: moments, covariance, Gram matrix.
 
 use super::fit::{Fit, covariance, max_rank, n_varying};
-use crate::data::{Moments, Standardization};
+use crate::data::{Moments, Scaler};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::{self, gemm, pool};
 use crate::model::{GramPca, LinearMap, PcaModel, PcaParts};
@@ -17,12 +17,12 @@ pub(super) fn from_moments(fit: &Fit, moments: &Moments) -> Result<PcaModel> {
     let columns = moments.columns.clone().check_rows()?;
     let exponents =
         moments.exponents.iter().any(|&e| e != 0).then_some(moments.exponents.as_slice());
-    let by = Standardization::new::<f64>(&columns, exponents, fit.center, fit.standardize);
-    let matrix = covariance(moments.scatter.clone(), &columns, &by, fit.center);
+    let scaler = Scaler::new::<f64>(&columns, exponents, fit.center, fit.standardize);
+    let matrix = covariance(moments.scatter.clone(), &columns, &scaler, fit.center);
     let limit = fit.limit(&columns, moments.n_features())?;
     let max_rank =
         max_rank(&columns, matrix.diag().as_slice().unwrap_or(&matrix.diag().to_vec()), fit.center);
-    from_matrix(fit, matrix, by, Some(columns.weight), limit, max_rank)
+    from_matrix(fit, matrix, scaler, Some(columns.weight), limit, max_rank)
 }
 
 /// Fits from a covariance matrix.
@@ -31,10 +31,10 @@ pub(super) fn from_covariance(
     covariance: ArrayView2<f64>,
     n_samples: Option<f64>,
 ) -> Result<PcaModel> {
-    let (matrix, by) = standardized(fit, covariance, n_samples)?;
+    let (matrix, scaler) = standardized(fit, covariance, n_samples)?;
     let d = matrix.nrows();
     fit.check_k(d, n_samples.unwrap_or(f64::INFINITY) as usize, d)?;
-    from_matrix(fit, matrix, by, n_samples, d, d)
+    from_matrix(fit, matrix, scaler, n_samples, d, d)
 }
 
 /// A covariance matrix, checked and standardised as asked for.
@@ -42,7 +42,7 @@ pub(super) fn standardized(
     fit: &Fit,
     covariance: ArrayView2<f64>,
     n_samples: Option<f64>,
-) -> Result<(Array2<f64>, Standardization)> {
+) -> Result<(Array2<f64>, Scaler)> {
     check_symmetric("the covariance matrix", covariance)?;
     if let Some(n) = n_samples.filter(|n| !(*n > 1.0 && n.is_finite())) {
         return Err(Error::Parameter {
@@ -65,10 +65,10 @@ pub(super) fn standardized(
         (true, true) => 1.0 / sd[f],
         (true, false) => 0.0,
     };
-    let by = Standardization {
-        mean: vec![0.0; d],
-        low: vec![0.0; d],
-        weight: (0..d).map(weight).collect(),
+    let scaler = Scaler {
+        mean_hi: vec![0.0; d],
+        mean_lo: vec![0.0; d],
+        inv_scale: (0..d).map(weight).collect(),
         column_exponents: None,
         scale: fit
             .standardize
@@ -76,15 +76,16 @@ pub(super) fn standardized(
         exponent: 0,
         constant: (0..d).filter(|&f| sd[f] == 0.0).collect(),
     };
-    let matrix =
-        Array2::from_shape_fn((d, d), |(i, j)| covariance[[i, j]] * by.weight[i] * by.weight[j]);
-    Ok((matrix, by))
+    let matrix = Array2::from_shape_fn((d, d), |(i, j)| {
+        covariance[[i, j]] * scaler.inv_scale[i] * scaler.inv_scale[j]
+    });
+    Ok((matrix, scaler))
 }
 
 fn from_matrix(
     fit: &Fit,
     matrix: Array2<f64>,
-    by: Standardization,
+    scaler: Scaler,
     n_samples: Option<f64>,
     limit: usize,
     max_rank: usize,
@@ -187,7 +188,7 @@ fn from_matrix(
         }
         Ok(PcaModel::new(PcaParts {
             method: fit.method,
-            map: LinearMap { by, components, useful, threads: fit.options.threads },
+            map: LinearMap { scaler, components, useful, threads: fit.options.threads },
             next_value: spectrum.get(k).copied(),
             values,
             total,

@@ -1,7 +1,7 @@
 //! Which way to the components of a kernel, and what it will cost.
 
 use super::kernel_pca::{Approximation, KernelPca, KernelStorage};
-use crate::data::{Dataset, unit_rows};
+use crate::data::{Dataset, reduction_block_rows};
 use crate::error::{Error, Hint, Result};
 use crate::kernel::{Arithmetic, Kernel, Points};
 use crate::operator::KernelGram;
@@ -139,7 +139,10 @@ impl<'a> KernelTask<'a> {
     /// Blocks of rows in flight, and the sample a bandwidth is found from.
     fn reading(&self) -> u64 {
         let d = self.d as u64;
-        3 * d * 8 * unit_rows(self.d) as u64 + 32 * 128 * d * 8 + 1000 * d * 8 + (24 << 20)
+        3 * d * 8 * reduction_block_rows(self.d) as u64
+            + 32 * 128 * d * 8
+            + 1000 * d * 8
+            + (24 << 20)
     }
 
     /// Landmarks or features: what was asked for, or as many as the budget holds, up to `usual`.

@@ -1,6 +1,6 @@
 //! Kernel supervised PCA: supervised PCA in the feature space of a kernel.
 
-use crate::data::{Dataset, Target, compiled_here, unit_rows};
+use crate::data::{Dataset, Target, compiled_here, reduction_block_rows};
 use crate::dependence::{LabelKernel, Labels};
 use crate::error::{Error, Result, Warning};
 use crate::kernel::{Arithmetic, Gathering, Kernel, Points, Projection, ResolvedKernel};
@@ -297,7 +297,7 @@ impl KernelSupervisedPca {
         let (n, d, width) = (labels.factor.len(), data.n_features(), labels.factor.width());
         let points = Points::memory(n, d, Arithmetic::F64);
         let columns = (n * (3 * width + 4 * self.likely_k(width) + 8) * 8) as u64;
-        let reading = (3 * unit_rows(d) + 5000) as u64 * d as u64 * 8 + (24 << 20);
+        let reading = (3 * reduction_block_rows(d) + 5000) as u64 * d as u64 * 8 + (24 << 20);
         let peak_memory = points
             .saturating_add(KernelGram::apply_memory(n, COLUMNS))
             .saturating_add(columns)

@@ -181,8 +181,8 @@ impl PpcaMixture {
             room: self.memory(data).room,
         };
         let estimate = fit_mixture(
-            &surveyed.prepared,
-            &surveyed.by,
+            &surveyed.grid,
+            &surveyed.scaler,
             &surveyed.variances,
             self.latent.min(d.saturating_sub(1)),
             self.n_parts,
@@ -225,7 +225,7 @@ impl PpcaMixture {
             missing: (holes.missing > 0).then(|| Treatment::new(Missing::Em, holes)),
             warnings,
             plan,
-            by: surveyed.by,
+            scaler: surveyed.scaler,
             threads: self.fit.options.threads,
         })
     }

@@ -110,7 +110,7 @@ impl Ppca {
         }
         // The scores of PCA, made in the pass that certifies it, shrunk in place.
         let (body, mut scores) = self.fit.run(data, true)?;
-        let unit = power_of_two(body.parts().map.by.exponent);
+        let unit = power_of_two(body.parts().map.scaler.exponent);
         let model = closed_form(body);
         let factors = model.shrinkage();
         pool::run(self.fit.options.threads, || {

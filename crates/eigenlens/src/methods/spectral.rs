@@ -1,6 +1,6 @@
 //! What the spectral embeddings share: checks, neighbours, and the extreme pairs of their operators.
 
-use crate::data::{Dataset, Missing, Prepared, unit_rows};
+use crate::data::{Dataset, Missing, RowGrid, reduction_block_rows};
 use crate::error::{Error, Hint, Result, Warning};
 use crate::graph::{Neighborhood, Neighbors, Network, Points, Search};
 use crate::linalg::random;
@@ -49,8 +49,8 @@ pub(super) fn check<T: Scalar>(data: &Dataset<T>, options: &Options) -> Result<u
             instead: Some(Hint::Set { option: "missing", value: "error".into() }),
         });
     }
-    let prepared = Prepared::new(data)?;
-    if prepared.counts().is_some() {
+    let grid = RowGrid::new(data)?;
+    if grid.counts().is_some() {
         return Err(Error::Unsupported {
             what: "a weight for each sample".into(),
             why: "has no meaning for distances or a graph of neighbours",
@@ -59,7 +59,7 @@ pub(super) fn check<T: Scalar>(data: &Dataset<T>, options: &Options) -> Result<u
     }
     let n = match data.n_samples() {
         Some(n) => n,
-        None => prepared.for_each_slab(unit_rows(data.n_features()), |_| Ok(()))?,
+        None => grid.for_each_batch(reduction_block_rows(data.n_features()), |_| Ok(()))?,
     };
     if n < 2 {
         return Err(Error::TooFewRows { found: n, needed: 2 });

@@ -4,8 +4,8 @@
 use super::fit;
 use super::supervised_pca::SupervisedPca;
 use crate::data::{
-    Columns, Cross, Dataset, LabelPass, Moments, Pass, Prepared, ScoreMoments, Scores,
-    Standardization, Standardized, Target, reading_memory, unit_rows,
+    Columns, Cross, Dataset, LabelPass, Moments, Pass, RowGrid, Scaler, ScoreMoments, Scores,
+    Standardized, Target, reading_memory, reduction_block_rows,
 };
 use crate::dependence::Labels;
 use crate::error::{Error, Result, Warning};
@@ -47,13 +47,13 @@ impl<T: Scalar> Supervised<'_, '_, T> {
     pub fn follow(&self, plan: Plan, want_scores: bool) -> Result<(SupervisedPcaModel, Array2<T>)> {
         let d = self.data.n_features();
         // Step 1: means, variances and the product with the labels, in one pass.
-        let mut prepared = Prepared::new(self.data)?;
-        let cross = Cross::of(&mut prepared, &self.labels.factor)?;
+        let mut grid = RowGrid::new(self.data)?;
+        let cross = Cross::of(&mut grid, &self.labels.factor)?;
         let columns = &cross.columns;
-        let by = self.standardization(&prepared, columns);
-        let standardized = Standardized { prepared: &prepared, by: &by };
-        let variances = fit::standardized_variances(columns, &by, true);
-        let blend = self.blend(&cross, &by, variances.iter().sum(), columns.weight - 1.0);
+        let scaler = self.scaler(&grid, columns);
+        let standardized = Standardized { grid: &grid, scaler: &scaler };
+        let variances = fit::standardized_variances(columns, &scaler, true);
+        let blend = self.blend(&cross, &scaler, variances.iter().sum(), columns.weight - 1.0);
         // Step 2: the pairs.
         let varying = fit::max_rank(columns, &variances, true);
         let most = match self.estimator.supervision < 1.0 && blend.alpha > 0.0 {
@@ -83,15 +83,15 @@ impl<T: Scalar> Supervised<'_, '_, T> {
         finish::complete(&mut components, useful, T::SIGN_TIE);
         // Step 4: scores, variances, HSIC and residuals, in one pass over the data.
         let map = LinearMap {
-            by: by.clone(),
+            scaler: scaler.clone(),
             components,
             useful,
             threads: self.estimator.options.threads,
         };
-        let unit = power_of_two(by.exponent);
+        let unit = power_of_two(scaler.exponent);
         let mut scores = (want_scores && self.estimator.center).then(|| {
             let factors = (0..k).map(|j| if j < useful { unit } else { 0.0 }).collect();
-            Scores::gather(factors, prepared.n_rows().unwrap_or(0))
+            Scores::gather(factors, grid.n_rows().unwrap_or(0))
         });
         let measured =
             self.measure(&standardized, &blend, &pairs, &map, &values, scores.as_mut())?;
@@ -99,7 +99,7 @@ impl<T: Scalar> Supervised<'_, '_, T> {
         let mut along: Vec<f64> = measured.squares.iter().map(|s| s / divisor).collect();
         along[useful..].fill(0.0);
         // Step 5: what the user should know.
-        let mut warnings = self.warnings(columns, &by, &variances, &along, useful, k, &blend);
+        let mut warnings = self.warnings(columns, &scaler, &variances, &along, useful, k, &blend);
         warnings.extend(self.labels.warnings.iter().cloned());
         let scores = match scores {
             Some(scores) => scores.into_array()?,
@@ -130,9 +130,9 @@ impl<T: Scalar> Supervised<'_, '_, T> {
     pub fn unsupervised(&self, want_scores: bool) -> Result<(SupervisedPcaModel, Array2<T>)> {
         let (pca, scores) = self.estimator.unsupervised().run(self.data, want_scores)?;
         let pca = pca.into_parts();
-        let cross = Cross::of(&mut Prepared::new(self.data)?, &self.labels.factor)?;
-        let by = &pca.map.by;
-        let blend = self.blend(&cross, by, pca.total, cross.columns.weight - 1.0);
+        let cross = Cross::of(&mut RowGrid::new(self.data)?, &self.labels.factor)?;
+        let scaler = &pca.map.scaler;
+        let blend = self.blend(&cross, scaler, pca.total, cross.columns.weight - 1.0);
         let components = pca.map.components.t().as_standard_layout().into_owned();
         let products = gemm::transposed_product(blend.cross.view(), components.view());
         let useful = pca.map.useful;
@@ -163,8 +163,8 @@ impl<T: Scalar> Supervised<'_, '_, T> {
     /// The model, its map without the mean where the textbook's form is asked for.
     fn model(&self, mut parts: SupervisedParts) -> SupervisedPcaModel {
         if !self.estimator.center {
-            parts.map.by.mean.fill(0.0);
-            parts.map.by.low.fill(0.0);
+            parts.map.scaler.mean_hi.fill(0.0);
+            parts.map.scaler.mean_lo.fill(0.0);
         }
         SupervisedPcaModel::new(parts)
     }
@@ -183,13 +183,13 @@ impl<T: Scalar> Supervised<'_, '_, T> {
         Ok((model, scores))
     }
 
-    fn standardization(&self, prepared: &Prepared<T>, columns: &Columns) -> Standardization {
-        let exponents = prepared.exponents();
-        Standardization::new::<T>(columns, exponents, true, self.estimator.standardize)
+    fn scaler(&self, grid: &RowGrid<T>, columns: &Columns) -> Scaler {
+        let exponents = grid.exponents();
+        Scaler::new::<T>(columns, exponents, true, self.estimator.standardize)
     }
 
-    fn blend(&self, cross: &Cross, by: &Standardization, total: f64, divisor: f64) -> Blend {
-        let cross = cross.standardized(by);
+    fn blend(&self, cross: &Cross, scaler: &Scaler, total: f64, divisor: f64) -> Blend {
+        let cross = cross.standardized(scaler);
         // No more than Cauchy and Schwarz allow can be rounding.
         let most = (total * divisor).sqrt() * self.labels.squares.sqrt();
         let size = cross.iter().map(|v| v * v).sum::<f64>();
@@ -222,7 +222,7 @@ impl<T: Scalar> Supervised<'_, '_, T> {
         let tolerance = 0.3 * self.tolerance();
         let request = EigenRequest::new(k, d, tolerance, &self.estimator.options);
         let (ritz, spectrum) = if plan.route == Route::Covariance {
-            let matrix = blended_matrix(self.data, data.by, blend)?;
+            let matrix = blended_matrix(self.data, data.scaler, blend)?;
             let leading = dense::leading(matrix.view(), &request)?;
             (leading.ritz, leading.spectrum)
         } else {
@@ -278,7 +278,7 @@ impl<T: Scalar> Supervised<'_, '_, T> {
     fn warnings(
         &self,
         columns: &Columns,
-        by: &Standardization,
+        scaler: &Scaler,
         variances: &[f64],
         along: &[f64],
         useful: usize,
@@ -287,7 +287,8 @@ impl<T: Scalar> Supervised<'_, '_, T> {
     ) -> Vec<Warning> {
         let like = self.estimator.unsupervised();
         // Null components are told of below, in words that fit.
-        let mut warnings = fit::warn::<T>(self.data, columns, by, variances, along, k, k, &like);
+        let mut warnings =
+            fit::warn::<T>(self.data, columns, scaler, variances, along, k, k, &like);
         let total: f64 = variances.iter().sum();
         if total > 0.0 && blend.squares == 0.0 {
             warnings.push(Warning::NoDependence);
@@ -441,12 +442,12 @@ fn labels_route(blend: &Blend) -> Result<EigenPairs> {
 /// `α Xsᵀ W Xs + β M Mᵀ` (d × d).
 fn blended_matrix<T: Scalar>(
     data: &Dataset<T>,
-    by: &Standardization,
+    scaler: &Scaler,
     blend: &Blend,
 ) -> Result<Array2<f64>> {
-    let moments = Moments::of_prepared(&mut Prepared::new(data)?)?;
+    let moments = Moments::of_grid(&mut RowGrid::new(data)?)?;
     let divisor = moments.columns.weight - 1.0;
-    let mut matrix = fit::covariance(moments.scatter, &moments.columns, by, true);
+    let mut matrix = fit::covariance(moments.scatter, &moments.columns, scaler, true);
     let factor = blend.alpha * divisor;
     matrix.mapv_inplace(|v| factor * v);
     let right = blend.cross.t().mapv(|v| blend.beta * v).as_standard_layout().into_owned();
@@ -476,7 +477,7 @@ pub(super) fn plan<T: Scalar>(
     let task = like.task(data);
     let (k, product) = (task.likely_k() as u64 + 1, (d * width * 8) as u64);
     let one_pass = !task.sparse && product <= 1 << 20;
-    let (unit, d) = (unit_rows(d) as u64, d as u64);
+    let (unit, d) = (reduction_block_rows(d) as u64, d as u64);
     let element = if task.f32 { 4 } else { 8 };
     let reading =
         reading_memory(task.n, task.d, element, task.streamed) / if task.sparse { 8 } else { 1 };

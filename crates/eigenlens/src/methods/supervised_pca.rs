@@ -2,7 +2,7 @@
 
 use super::fit::Fit;
 use super::supervised_fit::{self, Supervised};
-use crate::data::{Dataset, Prepared, Target, compiled_here};
+use crate::data::{Dataset, RowGrid, Target, compiled_here};
 use crate::dependence::{LabelKernel, Labels};
 use crate::error::{Error, Result};
 use crate::linalg::pool;
@@ -106,7 +106,7 @@ impl SupervisedPca {
     pub fn plan<T: Scalar>(&self, data: &Dataset<T>, target: &Target) -> Result<Plan> {
         self.check(data, target)?;
         pool::run(self.options.threads, || {
-            let labels = self.labels(&Prepared::new(data)?, target)?;
+            let labels = self.labels(&RowGrid::new(data)?, target)?;
             supervised_fit::plan(self, data, &labels)
         })?
     }
@@ -145,7 +145,7 @@ impl SupervisedPca {
     ) -> Result<(SupervisedPcaModel, Array2<T>)> {
         self.check(data, target)?;
         pool::run(self.options.threads, || {
-            let labels = self.labels(&Prepared::new(data)?, target)?;
+            let labels = self.labels(&RowGrid::new(data)?, target)?;
             let plan = supervised_fit::plan(self, data, &labels)?;
             let fit = Supervised { estimator: self, data, target, labels: &labels };
             if self.supervision == 0.0 {
@@ -156,8 +156,8 @@ impl SupervisedPca {
         })?
     }
 
-    fn labels<T: Scalar>(&self, prepared: &Prepared<T>, target: &Target) -> Result<Labels> {
-        Labels::new(target, self.kernel, self.keep_unlabelled, prepared.counts())
+    fn labels<T: Scalar>(&self, grid: &RowGrid<T>, target: &Target) -> Result<Labels> {
+        Labels::new(target, self.kernel, self.keep_unlabelled, grid.counts())
     }
 
     /// PCA with the same options: the other end of the dial.

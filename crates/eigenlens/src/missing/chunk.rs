@@ -1,7 +1,7 @@
 //! Some rows at a time, standardised, with zeros in their holes, grouped by what they have.
 
 use super::patterns::{Group, Patterns};
-use crate::data::{Block, Prepared, Slab, Standardization, slab_rows, unit_rows};
+use crate::data::{Block, RowBatch, RowGrid, Scaler, batch_rows, reduction_block_rows};
 use crate::error::Result;
 use crate::linalg::aligned::Aligned;
 use crate::linalg::simd::{Tile, vectorized};
@@ -65,30 +65,30 @@ impl<T> Default for Work<T> {
     }
 }
 
-/// Visits all rows in parallel: `begin` makes what a unit of rows sums into, `add` adds a chunk to
+/// Visits all rows in parallel: `begin` makes what a reduction block sums into, `add` adds a chunk to
 /// it, and `merge` takes the units' sums in the order of the rows. `units` may be held at once.
 pub(crate) fn for_each_chunk<T: Scalar, S: Send>(
-    prepared: &Prepared<T>,
-    by: &Standardization,
+    grid: &RowGrid<T>,
+    scaler: &Scaler,
     units: usize,
     begin: impl Fn() -> S + Sync,
     add: impl Fn(&mut S, &Chunk) + Sync,
     mut merge: impl FnMut(S) -> Result<()>,
 ) -> Result<usize> {
-    let d = prepared.data.n_features();
-    let unit = unit_rows(d);
-    prepared.for_each_slab(slab_rows(d, units), |slab| {
-        let starts: Vec<usize> = (0..slab.rows).step_by(unit).collect();
+    let d = grid.data.n_features();
+    let unit = reduction_block_rows(d);
+    grid.for_each_batch(batch_rows(d, units), |batch| {
+        let starts: Vec<usize> = (0..batch.rows).step_by(unit).collect();
         let sums: Vec<S> = starts
             .par_iter()
             .map_init(Work::default, |work, &start| {
                 let mut sums = begin();
-                let end = (start + unit).min(slab.rows);
+                let end = (start + unit).min(batch.rows);
                 for at in (start..end).step_by(ROWS) {
                     let rows = ROWS.min(end - at);
-                    let stride = read(&slab, by, at, rows, work);
+                    let stride = read(&batch, scaler, at, rows, work);
                     let chunk = Chunk {
-                        first: slab.first + at,
+                        first: batch.first + at,
                         rows,
                         d,
                         stride,
@@ -107,14 +107,14 @@ pub(crate) fn for_each_chunk<T: Scalar, S: Send>(
 
 /// The same for results that are kept, in the order of the rows.
 pub(crate) fn map_chunks<T: Scalar, R: Send>(
-    prepared: &Prepared<T>,
-    by: &Standardization,
+    grid: &RowGrid<T>,
+    scaler: &Scaler,
     each: impl Fn(&Chunk) -> Result<R> + Sync,
     mut take: impl FnMut(R) -> Result<()>,
 ) -> Result<usize> {
     for_each_chunk(
-        prepared,
-        by,
+        grid,
+        scaler,
         16,
         Vec::new,
         |found: &mut Vec<Result<R>>, chunk| found.push(each(chunk)),
@@ -124,33 +124,33 @@ pub(crate) fn map_chunks<T: Scalar, R: Send>(
 
 /// Standardises rows and finds their patterns; the distance between rows.
 fn read<T: Scalar>(
-    slab: &Slab<T>,
-    by: &Standardization,
+    batch: &RowBatch<T>,
+    scaler: &Scaler,
     at: usize,
     rows: usize,
     work: &mut Work<T>,
 ) -> usize {
-    let d = slab.n_features;
+    let d = batch.n_features;
     let stride = d.next_multiple_of(f64::PAD);
-    let block = slab.block(at, at + rows, &mut work.scratch);
-    work.survey.look(&block, by);
+    let block = batch.block(at, at + rows, &mut work.scratch);
+    work.survey.look(&block, scaler);
     work.counts.clear();
     work.counts.extend((0..rows).map(|i| block.count(i)));
     work.x.resize(ROWS * stride);
     for (i, out) in work.x.chunks_exact_mut(stride).enumerate().take(rows) {
-        standardize(block.row(i), by, out);
+        standardize(block.row(i), scaler, out);
     }
     stride
 }
 
 /// A row, standardised, with zeros in its holes and after its end.
 #[inline]
-pub(super) fn standardize<T: Scalar>(row: &[T], by: &Standardization, out: &mut [f64]) {
+pub(super) fn standardize<T: Scalar>(row: &[T], scaler: &Scaler, out: &mut [f64]) {
     let d = row.len();
     let (out, padding) = out.split_at_mut(d);
     padding.fill(0.0);
     // Slices of one length: their bounds are checked once.
-    let (mean, low, weight) = (&by.mean[..d], &by.low[..d], &by.weight[..d]);
+    let (mean, low, weight) = (&scaler.mean_hi[..d], &scaler.mean_lo[..d], &scaler.inv_scale[..d]);
     vectorized(
         #[inline(always)]
         || {
@@ -165,8 +165,8 @@ pub(super) fn standardize<T: Scalar>(row: &[T], by: &Standardization, out: &mut 
 
 /// One entry, standardised as in a whole row.
 #[inline(always)]
-pub(super) fn standardized<T: Scalar>(x: T, by: &Standardization, f: usize) -> f64 {
-    ((x.to_f64() - by.mean[f]) - by.low[f]) * by.weight[f]
+pub(super) fn standardized<T: Scalar>(x: T, scaler: &Scaler, f: usize) -> f64 {
+    ((x.to_f64() - scaler.mean_hi[f]) - scaler.mean_lo[f]) * scaler.inv_scale[f]
 }
 
 /// Finds out which entries rows have.
@@ -182,13 +182,13 @@ pub(super) struct Survey {
 }
 
 impl Survey {
-    pub fn look<T: Scalar>(&mut self, block: &Block<T>, by: &Standardization) {
+    pub fn look<T: Scalar>(&mut self, block: &Block<T>, scaler: &Scaler) {
         let d = block.n_features;
         self.patterns.begin(d, block.rows);
         self.present.clear();
         self.present.resize(d.next_multiple_of(64), 0);
         // A column that weighs 0 says nothing: it is a hole in every row.
-        for (p, w) in self.present.iter_mut().zip(&by.weight) {
+        for (p, w) in self.present.iter_mut().zip(&scaler.inv_scale) {
             *p = u8::from(*w > 0.0);
         }
         self.live.clear();

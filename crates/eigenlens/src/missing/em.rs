@@ -5,7 +5,7 @@ use super::chunk::map_chunks;
 use super::expectation::{Expected, expect};
 use super::maximization::{Part, Prior};
 use super::pieces::Rows;
-use crate::data::{Prepared, Standardization};
+use crate::data::{RowGrid, Scaler};
 use crate::error::{Error, Result};
 use crate::linalg::dense::thin_svd;
 use crate::linalg::random;
@@ -74,8 +74,8 @@ impl Estimate {
 /// Fits one Gaussian of k latent dimensions, from a start that depends on the seed only.
 #[expect(clippy::too_many_arguments)]
 pub(crate) fn fit<T: Scalar>(
-    prepared: &Prepared<T>,
-    by: &Standardization,
+    grid: &RowGrid<T>,
+    scaler: &Scaler,
     variances: &[f64],
     k: usize,
     bayesian: bool,
@@ -83,26 +83,25 @@ pub(crate) fn fit<T: Scalar>(
     seed: u64,
     observer: &mut Observer,
 ) -> Result<Estimate> {
-    let rows = Rows::new(prepared, by, k, em.room);
+    let rows = Rows::new(grid, scaler, k, em.room);
     let likeliest = iterate(&rows, vec![start(variances, k, seed)], em, observer)?;
     if !bayesian {
         return Ok(likeliest);
     }
     // From anywhere else the prior would switch off what is weak beside the noise of the start, and
     // nothing that is off comes back.
-    let begin =
-        likeliest.parts.iter().map(|part| with_prior(part, prepared)).collect::<Result<_>>()?;
+    let begin = likeliest.parts.iter().map(|part| with_prior(part, grid)).collect::<Result<_>>()?;
     let mut found = iterate(&rows, begin, em, observer)?;
     found.iterations += likeliest.iterations;
     prune(&rows, found, em, observer)
 }
 
 /// The same Gaussian along its principal axes, with the prior that suits it best.
-fn with_prior<T: Scalar>(part: &Part, prepared: &Prepared<T>) -> Result<Part> {
+fn with_prior<T: Scalar>(part: &Part, grid: &RowGrid<T>) -> Result<Part> {
     let (d, k) = part.w.dim();
     let svd = thin_svd(part.w.view())?;
     let w = &svd.u * &Array1::from_vec(svd.s.clone());
-    let n = prepared.counts().map_or(prepared.n_rows().unwrap_or(2) as f64, |c| c.iter().sum());
+    let n = grid.counts().map_or(grid.n_rows().unwrap_or(2) as f64, |c| c.iter().sum());
     let alpha = svd.s.iter().map(|s| d as f64 / (s * s).max(f64::MIN_POSITIVE)).collect();
     let spread = Array2::from_shape_fn((d, packed_len(k)), |(_, p)| {
         let on_diagonal = (0..k).any(|j| packed_len(j) + j == p);
@@ -134,8 +133,8 @@ fn prune<T: Scalar>(
 /// Fits a mixture of `parts` Gaussians from the best of several starts.
 #[expect(clippy::too_many_arguments)]
 pub(crate) fn fit_mixture<T: Scalar>(
-    prepared: &Prepared<T>,
-    by: &Standardization,
+    grid: &RowGrid<T>,
+    scaler: &Scaler,
     variances: &[f64],
     k: usize,
     parts: usize,
@@ -145,9 +144,9 @@ pub(crate) fn fit_mixture<T: Scalar>(
     observer: &mut Observer,
 ) -> Result<Estimate> {
     const SHORT: usize = 12;
-    let rows = Rows::new(prepared, by, k, em.room);
-    let samples = sample_rows(prepared, by)?;
-    let n = prepared.counts().map_or(prepared.n_rows().unwrap_or(0) as f64, |c| c.iter().sum());
+    let rows = Rows::new(grid, scaler, k, em.room);
+    let samples = sample_rows(grid, scaler)?;
+    let n = grid.counts().map_or(grid.n_rows().unwrap_or(0) as f64, |c| c.iter().sum());
     let mut quiet = |_: &Progress| ControlFlow::Continue(());
     // One Gaussian for all: its directions and noise are where the parts begin.
     let short = Em { max_iterations: SHORT, ..*em };
@@ -296,14 +295,14 @@ fn start(variances: &[f64], k: usize, seed: u64) -> Part {
 }
 
 /// Evenly spaced rows, standardised, with zeros in their holes.
-fn sample_rows<T: Scalar>(prepared: &Prepared<T>, by: &Standardization) -> Result<Array2<f64>> {
+fn sample_rows<T: Scalar>(grid: &RowGrid<T>, scaler: &Scaler) -> Result<Array2<f64>> {
     const MOST: usize = 2048;
-    let d = prepared.data.n_features();
-    let step = prepared.n_rows().unwrap_or(1).div_ceil(MOST).max(1);
+    let d = grid.data.n_features();
+    let step = grid.n_rows().unwrap_or(1).div_ceil(MOST).max(1);
     let mut rows = Vec::new();
     map_chunks(
-        prepared,
-        by,
+        grid,
+        scaler,
         |chunk| {
             let wanted =
                 (0..chunk.rows).filter(|i| (chunk.first + i) % step == 0 && chunk.counts[*i] > 0.0);

@@ -257,7 +257,7 @@ pub(crate) fn responsibilities(log_densities: &mut [f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{Columns, Dataset, Missing, Prepared, Standardization};
+    use crate::data::{Columns, Dataset, Missing, RowGrid, Scaler};
     use crate::linalg::random;
     use ndarray::{Array1, Array2};
 
@@ -272,9 +272,9 @@ mod tests {
                 if pick[[i, f]] > least { ((i * 7 + f * 3) % 11) as f64 - 5.0 } else { f64::NAN }
             });
             let data = Dataset::from(&x).with_missing(Missing::Em);
-            let prepared = Prepared::surveying(&data).unwrap();
+            let grid = RowGrid::surveying(&data).unwrap();
             let columns = Columns { squares: vec![1.0; d], ..Columns::zero(d) };
-            let by = Standardization::new::<f64>(&columns, None, true, false);
+            let scaler = Scaler::new::<f64>(&columns, None, true, false);
             for (k, most) in
                 [(1, 1), (2, 20), (5, 5), (6, 14), (9, 9), (12, 12), (12, 13), (14, 14)]
             {
@@ -282,7 +282,7 @@ mod tests {
                 let mean = Array1::zeros(d);
                 let part = Part { w, mean, noise: 0.5, share: 1.0, prior: None };
                 for room in [0, u64::MAX] {
-                    let rows = Rows::new(&prepared, &by, most, room);
+                    let rows = Rows::new(&grid, &scaler, most, room);
                     // Once found out, once kept.
                     for _ in 0..2 {
                         let found = expect(&rows, std::slice::from_ref(&part)).unwrap();

@@ -37,17 +37,17 @@ pub(crate) use maximization::Part;
 pub(crate) use patterns::Group;
 pub(crate) use residuals::expected_covariance_times;
 
-use crate::data::{Dataset, Prepared, Source, Standardization};
+use crate::data::{Dataset, RowGrid, Scaler, Source};
 use crate::error::Result;
 use crate::scalar::Scalar;
 
 /// The log-likelihood of the observed entries under one Gaussian, in standardised units.
 pub(crate) fn log_likelihood<T: Scalar>(
-    prepared: &Prepared<T>,
-    by: &Standardization,
+    grid: &RowGrid<T>,
+    scaler: &Scaler,
     part: Part,
 ) -> Result<f64> {
-    Ok(expectation::expect(&pieces::Rows::new(prepared, by, part.k(), 0), &[part])?.log_likelihood)
+    Ok(expectation::expect(&pieces::Rows::new(grid, scaler, part.k(), 0), &[part])?.log_likelihood)
 }
 
 /// Bytes that an iteration allocates.
@@ -68,14 +68,14 @@ pub(crate) fn memory<T: Scalar>(
     budget: Option<u64>,
 ) -> Memory {
     let d = data.n_features();
-    let unit = crate::data::unit_rows(d) as u64;
+    let unit = crate::data::reduction_block_rows(d) as u64;
     let sums = expectation::sums_bytes(d, k, parts);
     // Sums of the units side by side, buffers of their rows, a unit that waits when streamed.
     let side_by_side = expectation::units(d, k, parts) as u64 + 4;
     let rows_at_once = chunk::ROWS as u64;
     let buffers = 32 * (d as u64 + 64) * 8 * 3 * rows_at_once
         + 32 * rows_at_once * 8 * parts as u64 * (k as u64 + 8) * (k as u64 + 8);
-    // Scores of rows with holes: two units of rows with zeros in their holes, and what is found.
+    // Scores of rows with holes: two reduction blocks with zeros in their holes, and what is found.
     let element = size_of::<T>() as u64;
     let scores =
         2 * unit * (d as u64 * (element + 1) + 3 * (8 * k as u64 + 64)) + unit * 8 * k as u64;

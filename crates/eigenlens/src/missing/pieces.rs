@@ -6,7 +6,7 @@ use super::expectation::Buffers;
 use super::gather::ByFeature;
 use super::posterior::Groups;
 use super::widths::{LANES, most_at_once};
-use crate::data::{Block, Prepared, Standardization, slab_rows, unit_rows};
+use crate::data::{Block, RowGrid, Scaler, batch_rows, reduction_block_rows};
 use crate::error::Result;
 use crate::linalg::aligned::Aligned;
 use crate::linalg::buffer_pool::BufferPool;
@@ -20,8 +20,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Data with holes, for one pass after the other.
 pub(super) struct Rows<'a, 'p, T: Scalar> {
-    prepared: &'a Prepared<'p, T>,
-    by: &'a Standardization,
+    grid: &'a RowGrid<'p, T>,
+    scaler: &'a Scaler,
     /// Latent dimensions, at most.
     k: usize,
     /// 1 for columns that say something.
@@ -158,11 +158,11 @@ impl Piece {
     fn find<T: Scalar>(
         &mut self,
         block: &Block<T>,
-        by: &Standardization,
+        scaler: &Scaler,
         k: usize,
         survey: &mut Survey,
     ) {
-        survey.look(block, by);
+        survey.look(block, scaler);
         let patterns = &survey.patterns;
         let Piece { groups, bits, entries } = self;
         groups.find(patterns);
@@ -190,7 +190,7 @@ impl Piece {
         for i in 0..block.rows {
             let (row, has) = (block.row(i), patterns.of_row(i).features);
             features.extend(has);
-            values.extend(has.iter().map(|&f| standardized(row[f as usize], by, f as usize)));
+            values.extend(has.iter().map(|&f| standardized(row[f as usize], scaler, f as usize)));
             starts.push(features.len() as u32);
         }
         squares.clear();
@@ -239,20 +239,15 @@ struct Work<T> {
 
 impl<'a, 'p, T: Scalar> Rows<'a, 'p, T> {
     /// For up to k latent dimensions; keeps up to `room` bytes of what is found out.
-    pub fn new(
-        prepared: &'a Prepared<'p, T>,
-        by: &'a Standardization,
-        k: usize,
-        room: u64,
-    ) -> Self {
-        let unit = unit_rows(by.weight.len());
-        let units = prepared.n_rows().unwrap_or(0).div_ceil(unit);
+    pub fn new(grid: &'a RowGrid<'p, T>, scaler: &'a Scaler, k: usize, room: u64) -> Self {
+        let unit = reduction_block_rows(scaler.inv_scale.len());
+        let units = grid.n_rows().unwrap_or(0).div_ceil(unit);
         let pieces = if room > 0 { units * unit.div_ceil(ROWS) } else { 0 };
         Rows {
-            prepared,
-            by,
+            grid,
+            scaler,
             k,
-            live: by.weight.iter().map(|w| f64::from(u8::from(*w > 0.0))).collect(),
+            live: scaler.inv_scale.iter().map(|w| f64::from(u8::from(*w > 0.0))).collect(),
             pieces: (0..pieces).map(|_| OnceLock::new()).collect(),
             room: AtomicU64::new(room),
             work: BufferPool::default(),
@@ -260,7 +255,7 @@ impl<'a, 'p, T: Scalar> Rows<'a, 'p, T> {
         }
     }
 
-    /// Visits all rows in parallel: `begin` makes what a unit of rows sums into, `add` adds some rows to
+    /// Visits all rows in parallel: `begin` makes what a reduction block sums into, `add` adds some rows to
     /// it, and `merge` takes the units' sums in the order of the rows. `units` may be held at once;
     /// `steps` says how often the sums of some groups can fetch something, by bits or as products.
     pub fn pass<S: Send>(
@@ -271,42 +266,42 @@ impl<'a, 'p, T: Scalar> Rows<'a, 'p, T> {
         add: impl Fn(&mut S, &View) + Sync,
         mut merge: impl FnMut(S) -> Result<()>,
     ) -> Result<usize> {
-        let d = self.by.weight.len();
-        let unit = unit_rows(d);
-        self.prepared.for_each_slab(slab_rows(d, units), |slab| {
-            let starts: Vec<usize> = (0..slab.rows).step_by(unit).collect();
+        let d = self.scaler.inv_scale.len();
+        let unit = reduction_block_rows(d);
+        self.grid.for_each_batch(batch_rows(d, units), |batch| {
+            let starts: Vec<usize> = (0..batch.rows).step_by(unit).collect();
             let one = |&start: &usize| {
                 let mut sums = begin();
                 let mut work = self.work.acquire();
                 let Work { scratch, survey, piece, x, mask, norms, counts } = &mut *work;
-                let end = (start + unit).min(slab.rows);
-                let places = (slab.first + start) / unit * unit.div_ceil(ROWS)..;
+                let end = (start + unit).min(batch.rows);
+                let places = (batch.first + start) / unit * unit.div_ceil(ROWS)..;
                 for (at, place) in (start..end).step_by(ROWS).zip(places) {
                     let rows = ROWS.min(end - at);
                     let kept = self.pieces.get(place);
                     let known = kept.and_then(OnceLock::get);
                     if known.is_none() {
-                        let block = slab.block(at, at + rows, scratch);
-                        piece.find(&block, self.by, self.k, survey);
+                        let block = batch.block(at, at + rows, scratch);
+                        piece.find(&block, self.scaler, self.k, survey);
                         kept.inspect(|kept| self.keep(kept, piece));
                     }
                     let Piece { groups, bits, entries } = known.unwrap_or(piece);
                     let next = match entries {
                         Some(_) => &[][..],
-                        None => slab.upcoming(at + rows, ROWS, end),
+                        None => batch.upcoming(at + rows, ROWS, end),
                     };
                     let ahead = Ahead::new(next, steps(groups, false));
                     let fetch = fetching(next, bits.as_ref().map_or(1, |_| steps(groups, true)));
                     let (body, norms) = match (entries, bits) {
                         (Some(entries), _) => (Body::Entries(entries), &entries.squares[..]),
                         (None, Some(bits)) => {
-                            let block = slab.block(at, at + rows, scratch);
+                            let block = batch.block(at, at + rows, scratch);
                             let stride = apart(d);
                             self.standardize(&block, stride, x, norms);
                             (Body::Marked(Marked { bits, x, stride, ahead: &fetch }), &norms[..])
                         }
                         (None, None) => {
-                            let block = slab.block(at, at + rows, scratch);
+                            let block = batch.block(at, at + rows, scratch);
                             let stride = d.next_multiple_of(LANES);
                             self.standardize(&block, stride, x, norms);
                             self.mask(&block, groups, stride, mask);
@@ -314,7 +309,7 @@ impl<'a, 'p, T: Scalar> Rows<'a, 'p, T> {
                         }
                     };
                     counts.clear();
-                    counts.extend((at..at + rows).map(|i| slab.count(i)));
+                    counts.extend((at..at + rows).map(|i| batch.count(i)));
                     add(&mut sums, &View { rows, d, counts, norms, groups, body, ahead });
                 }
                 sums
@@ -345,7 +340,7 @@ impl<'a, 'p, T: Scalar> Rows<'a, 'p, T> {
         norms.resize(block.rows.next_multiple_of(LANES), 0.0);
         let rows = x.chunks_exact_mut(stride).zip(&mut *norms).take(block.rows);
         for (i, (out, norm)) in rows.enumerate() {
-            standardize(block.row(i), self.by, out);
+            standardize(block.row(i), self.scaler, out);
             *norm = vectorized(
                 #[inline(always)]
                 || {

@@ -5,7 +5,7 @@ use super::chunk::{Chunk, for_each_chunk};
 use super::conditional::Latent;
 use super::gather::{gather, scatter};
 use super::lanes::{LANES, Room, invert};
-use crate::data::{Prepared, Standardization};
+use crate::data::{RowGrid, Scaler};
 use crate::error::Result;
 use crate::linalg::aligned::Aligned;
 use crate::linalg::simd::{GemmFlags, Left, Tile, vectorized};
@@ -16,8 +16,8 @@ use ndarray::{Array1, Array2, ArrayView2};
 /// `S* V` with `S* = (1/n) Σ E[(x − μ)(x − μ)ᵀ | observed]`, for V (d × b). `mean` is μ less the
 /// reference mean. Rows with nothing observed are left out.
 pub(crate) fn expected_covariance_times<T: Scalar>(
-    prepared: &Prepared<T>,
-    by: &Standardization,
+    grid: &RowGrid<T>,
+    scaler: &Scaler,
     latent: &Latent,
     mean: &Array1<f64>,
     v: ArrayView2<f64>,
@@ -25,8 +25,8 @@ pub(crate) fn expected_covariance_times<T: Scalar>(
     let tables = Tables::new(latent, mean, v);
     let mut total = tables.zero();
     for_each_chunk(
-        prepared,
-        by,
+        grid,
+        scaler,
         16,
         || (tables.zero(), Buffers::default(), None),
         |(sums, buffers, failure), chunk| {
@@ -389,18 +389,18 @@ mod tests {
             }
             let expected = (expected / count).dot(&v);
             let data = Dataset::from(&x);
-            let prepared = Prepared::surveying(&data).unwrap();
-            let by = Standardization {
-                mean: vec![0.0; d],
-                low: vec![0.0; d],
-                weight: vec![1.0; d],
+            let grid = RowGrid::surveying(&data).unwrap();
+            let scaler = Scaler {
+                mean_hi: vec![0.0; d],
+                mean_lo: vec![0.0; d],
+                inv_scale: vec![1.0; d],
                 column_exponents: None,
                 scale: None,
                 exponent: 0,
                 constant: vec![],
             };
             let found =
-                expected_covariance_times(&prepared, &by, &latent, &mean, v.view()).unwrap();
+                expected_covariance_times(&grid, &scaler, &latent, &mean, v.view()).unwrap();
             for (a, b) in found.iter().zip(&expected) {
                 assert!((a - b).abs() < 1e-12 * (1.0 + b.abs()), "k = {k}: {a} {b}");
             }

@@ -1,7 +1,7 @@
 //! Samples with holes under one Gaussian or several: which part a sample belongs to, and what belongs
 //! into its holes.
 
-use crate::data::{Dataset, Prepared, Standardization, unit_rows};
+use crate::data::{Dataset, RowGrid, Scaler, reduction_block_rows};
 use crate::error::{Error, Result};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::{pool, random};
@@ -13,7 +13,7 @@ use std::collections::HashSet;
 
 /// One Gaussian or a mixture, in standardised units.
 pub(crate) struct Gaussians<'m> {
-    pub by: &'m Standardization,
+    pub scaler: &'m Scaler,
     pub threads: Option<usize>,
     pub parts: Vec<Gaussian<'m>>,
 }
@@ -48,7 +48,7 @@ impl Gaussians<'_> {
         each: impl Fn(&Chunk) -> Result<R> + Sync,
         take: impl FnMut(R) -> Result<()> + Send,
     ) -> Result<usize> {
-        chunks(data, self.by, self.threads, each, take)
+        chunks(data, self.scaler, self.threads, each, take)
     }
 
     /// The posteriors of the parts that all rows of one pattern share.
@@ -109,7 +109,7 @@ impl Gaussians<'_> {
                     let mut rng = random::stream(seed, 1_000 + number as u64);
                     for &f in &missing {
                         let (mean, variance) = self.moments(&found, &given, f);
-                        let value = self.by.unstandardize(mean, f);
+                        let value = self.scaler.unstandardize(mean, f);
                         let standard_error = variance.sqrt() * self.size(f);
                         holes[i].push(ImputedEntry {
                             row: number,
@@ -150,7 +150,7 @@ impl Gaussians<'_> {
         let mut tables = Vec::with_capacity(rows.len());
         for standardized in rows {
             let mut table = Array2::from_shape_fn((n, d), |(i, f)| {
-                T::from_f64(self.by.unstandardize(standardized[i * d + f], f))
+                T::from_f64(self.scaler.unstandardize(standardized[i * d + f], f))
             });
             let known = self.copy_observed(data, &mut table)?;
             entries.retain(|e| !known.contains(&(e.row, e.column)));
@@ -190,8 +190,12 @@ impl Gaussians<'_> {
 
     /// What a standardised unit of a feature is in the units of the data.
     fn size(&self, f: usize) -> f64 {
-        let exponent = self.by.column_exponents.as_ref().map_or(0, |e| e[f]);
-        if self.by.weight[f] > 0.0 { power_of_two(exponent) / self.by.weight[f] } else { 0.0 }
+        let exponent = self.scaler.column_exponents.as_ref().map_or(0, |e| e[f]);
+        if self.scaler.inv_scale[f] > 0.0 {
+            power_of_two(exponent) / self.scaler.inv_scale[f]
+        } else {
+            0.0
+        }
     }
 
     /// Observed entries as they came; those of them in columns that the model says nothing about.
@@ -200,17 +204,17 @@ impl Gaussians<'_> {
         data: &Dataset<T>,
         table: &mut Array2<T>,
     ) -> Result<HashSet<(usize, usize)>> {
-        let prepared = Prepared::unweighted(data, None)?;
+        let grid = RowGrid::unweighted(data, None)?;
         let mut unmodeled = HashSet::new();
-        prepared.for_each_slab(unit_rows(data.n_features()), |slab| {
+        grid.for_each_batch(reduction_block_rows(data.n_features()), |batch| {
             let mut scratch = Vec::new();
-            for i in 0..slab.rows {
-                let block = slab.block(i, i + 1, &mut scratch);
+            for i in 0..batch.rows {
+                let block = batch.block(i, i + 1, &mut scratch);
                 for (f, x) in block.row(0).iter().enumerate().filter(|(_, x)| !x.to_f64().is_nan())
                 {
-                    table[[slab.first + i, f]] = *x;
-                    if self.by.weight[f] == 0.0 {
-                        unmodeled.insert((slab.first + i, f));
+                    table[[batch.first + i, f]] = *x;
+                    if self.scaler.inv_scale[f] == 0.0 {
+                        unmodeled.insert((batch.first + i, f));
                     }
                 }
             }
@@ -228,30 +232,34 @@ impl Gaussian<'_> {
 }
 
 /// ln |dx/dx_standardised|⁻¹ of each feature: what makes densities those of the units of the data.
-pub(crate) fn jacobian(by: &Standardization) -> Vec<f64> {
+pub(crate) fn jacobian(scaler: &Scaler) -> Vec<f64> {
     let one = |f: usize| {
-        let exponent = by.column_exponents.as_ref().map_or(0, |e| e[f]);
-        if by.weight[f] > 0.0 { (by.weight[f] * power_of_two(-exponent)).ln() } else { 0.0 }
+        let exponent = scaler.column_exponents.as_ref().map_or(0, |e| e[f]);
+        if scaler.inv_scale[f] > 0.0 {
+            (scaler.inv_scale[f] * power_of_two(-exponent)).ln()
+        } else {
+            0.0
+        }
     };
-    (0..by.weight.len()).map(one).collect()
+    (0..scaler.inv_scale.len()).map(one).collect()
 }
 
 /// Visits rows, standardised, in chunks and in order: holes are expected, infinite entries are not.
 pub(crate) fn chunks<T: Scalar, R: Send>(
     data: &Dataset<T>,
-    by: &Standardization,
+    scaler: &Scaler,
     threads: Option<usize>,
     each: impl Fn(&Chunk) -> Result<R> + Sync,
     take: impl FnMut(R) -> Result<()> + Send,
 ) -> Result<usize> {
-    if data.n_features() != by.weight.len() {
+    if data.n_features() != scaler.inv_scale.len() {
         return Err(Error::Shape {
             what: "the data",
             found: format!("{} features", data.n_features()),
-            expected: format!("{}, as in training,", by.weight.len()),
+            expected: format!("{}, as in training,", scaler.inv_scale.len()),
         });
     }
-    let prepared = Prepared::unweighted(data, by.column_exponents.clone())?;
+    let grid = RowGrid::unweighted(data, scaler.column_exponents.clone())?;
     let checked = |chunk: &Chunk| {
         let bad = (0..chunk.rows)
             .find_map(|i| Some((i, chunk.row(i).iter().position(|x| !x.is_finite())?)));
@@ -263,5 +271,5 @@ pub(crate) fn chunks<T: Scalar, R: Send>(
             None => each(chunk),
         }
     };
-    pool::run(threads, || map_chunks(&prepared, by, checked, take))?
+    pool::run(threads, || map_chunks(&grid, scaler, checked, take))?
 }

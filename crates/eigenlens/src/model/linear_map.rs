@@ -1,8 +1,6 @@
 //! The body of every linear model: standardise, project, and back.
 
-use crate::data::{
-    Dataset, Made, Pass, Prepared, Scores, Standardization, Standardized, compiled_here,
-};
+use crate::data::{Dataset, Made, Pass, RowGrid, Scaler, Scores, Standardized, compiled_here};
 use crate::error::{Error, Result};
 use crate::linalg::{gemm, pool};
 use crate::scalar::Scalar;
@@ -11,7 +9,7 @@ use ndarray::{Array2, ArrayView2};
 /// `z = U (x − μ)/scale`, with rows of U orthonormal; null components give 0.
 #[derive(Clone, Debug)]
 pub(crate) struct LinearMap {
-    pub by: Standardization,
+    pub scaler: Scaler,
     /// k × d, unit rows.
     pub components: Array2<f64>,
     /// Components that carry variance; those after them score 0.
@@ -63,10 +61,10 @@ impl LinearMap {
     }
 
     fn run<T: Scalar>(&self, data: &Dataset<T>, scores: &mut Scores<T>) -> Result<usize> {
-        let prepared = self.prepare(data)?;
+        let grid = self.prepare(data)?;
         let projector = self.projector();
         pool::run(self.threads, || {
-            Standardized { prepared: &prepared, by: &self.by }.pass(
+            Standardized { grid: &grid, scaler: &self.scaler }.pass(
                 projector.view(),
                 Pass { scores: Some(scores), gram: None, score_moments: None },
             )
@@ -74,9 +72,9 @@ impl LinearMap {
     }
 
     /// The rows, ready for passes without weights.
-    pub fn prepare<'a, T: Scalar>(&self, data: &'a Dataset<'_, T>) -> Result<Prepared<'a, T>> {
+    pub fn prepare<'a, T: Scalar>(&self, data: &'a Dataset<'_, T>) -> Result<RowGrid<'a, T>> {
         self.check_features(data)?;
-        Prepared::unweighted(data, self.by.column_exponents.clone())
+        RowGrid::unweighted(data, self.scaler.column_exponents.clone())
     }
 
     /// Refuses data with another number of features.
@@ -112,7 +110,7 @@ impl LinearMap {
         });
         let rows = pool::run(self.threads, || gemm::product(z.view(), self.components.view()))?;
         Ok(Array2::from_shape_fn(rows.dim(), |(i, f)| {
-            T::from_f64(self.by.unstandardize(rows[[i, f]], f))
+            T::from_f64(self.scaler.unstandardize(rows[[i, f]], f))
         }))
     }
 
@@ -123,11 +121,11 @@ impl LinearMap {
     }
 
     fn row_lengths_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<RowLengths> {
-        let prepared = self.prepare(data)?;
+        let grid = self.prepare(data)?;
         let projector = self.projector();
         let mut lengths = RowLengths { norms: Vec::new(), residuals: Vec::new() };
         pool::run(self.threads, || {
-            Standardized { prepared: &prepared, by: &self.by }.for_each_panel(256, |rows| {
+            Standardized { grid: &grid, scaler: &self.scaler }.for_each_panel(256, |rows| {
                 lengths.norms.extend(rows.rows().into_iter().map(|r| r.dot(&r).sqrt()));
                 let mut z = gemm::product(rows.view(), projector.view());
                 z.mapv_inplace(|v| -v);

@@ -5,7 +5,7 @@ use super::holes::{Gaussian, Gaussians, jacobian};
 use super::parts::{Parts, Value};
 use super::ppca::{EmRecord, Filled, Imputation, ImputedEntry, check_imputations};
 use super::summary::{Shares, Summary, SummaryColumn, number, opening, rows_value};
-use crate::data::{Dataset, Standardization, Treatment, compiled_here};
+use crate::data::{Dataset, Scaler, Treatment, compiled_here};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::random;
@@ -18,7 +18,7 @@ use ndarray::{Array1, Array2};
 /// plus noise. See [`PpcaMixture`](crate::PpcaMixture) for how to make one.
 #[derive(Debug)]
 pub struct PpcaMixtureModel {
-    pub(crate) by: Standardization,
+    pub(crate) scaler: Scaler,
     /// Largest share first.
     pub(crate) parts: Vec<Part>,
     pub(crate) n_samples: f64,
@@ -55,7 +55,7 @@ impl PpcaMixtureModel {
 
     /// The number of features, d.
     pub fn n_features(&self) -> usize {
-        self.by.weight.len()
+        self.scaler.inv_scale.len()
     }
 
     /// The share of the samples that each part accounts for.
@@ -65,14 +65,14 @@ impl PpcaMixtureModel {
 
     /// σ² of each part, in the units the model was fitted in.
     pub fn noise_variances(&self) -> Vec<f64> {
-        let unit = power_of_two(self.by.exponent);
+        let unit = power_of_two(self.scaler.exponent);
         self.parts.iter().map(|p| p.noise * unit * unit).collect()
     }
 
     /// `W Wᵀ + σ²I` of one part (d × d), in the units the model was fitted in.
     pub fn covariance(&self, part: usize) -> Option<Array2<f64>> {
         let Part { w, noise, .. } = self.parts.get(part)?;
-        let unit = power_of_two(self.by.exponent);
+        let unit = power_of_two(self.scaler.exponent);
         let mut covariance = w.dot(&w.t());
         covariance.diag_mut().iter_mut().for_each(|v| *v += noise);
         Some(covariance * (unit * unit))
@@ -81,7 +81,7 @@ impl PpcaMixtureModel {
     /// The mean of each part (parts × d), in the units of the data.
     pub fn means(&self) -> Array2<f64> {
         Array2::from_shape_fn((self.n_parts(), self.n_features()), |(c, f)| {
-            self.by.unstandardize(self.parts[c].mean[f], f)
+            self.scaler.unstandardize(self.parts[c].mean[f], f)
         })
     }
 
@@ -92,7 +92,7 @@ impl PpcaMixtureModel {
 
     /// Free parameters: those of every part, and their shares.
     pub fn n_parameters(&self) -> f64 {
-        let d = self.by.weight.iter().filter(|w| **w > 0.0).count();
+        let d = self.scaler.inv_scale.iter().filter(|w| **w > 0.0).count();
         let k = self.latent_dimension().min(d.saturating_sub(1));
         let one = (d * k) as f64 - 0.5 * (k as f64) * (k as f64 - 1.0) + 1.0 + d as f64;
         let parts = self.n_parts() as f64;
@@ -121,7 +121,7 @@ impl PpcaMixtureModel {
 
     fn memberships_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<Memberships> {
         let gaussians = self.gaussians();
-        let jacobian = jacobian(&self.by);
+        let jacobian = jacobian(&self.scaler);
         let (mut all, mut likelihoods) = (Vec::new(), Vec::new());
         gaussians.chunks(
             data,
@@ -199,7 +199,7 @@ impl PpcaMixtureModel {
         let parts = (self.parts.iter())
             .map(|p| Gaussian { latent: part(p), mean: Some(&p.mean), share: p.share })
             .collect();
-        Gaussians { by: &self.by, threads: self.threads, parts }
+        Gaussians { scaler: &self.scaler, threads: self.threads, parts }
     }
 
     /// Draws `n` samples (n × d), and the part that each comes from.
@@ -219,7 +219,7 @@ impl PpcaMixtureModel {
             for (f, x) in row.iter_mut().enumerate() {
                 let along: f64 = part.w.row(f).iter().zip(&z).map(|(w, z)| w * z).sum();
                 let noise = part.noise.sqrt() * random::normal(&mut rng);
-                *x = self.by.unstandardize(part.mean[f] + along + noise, f);
+                *x = self.scaler.unstandardize(part.mean[f] + along + noise, f);
             }
             from.push(c);
         }

@@ -1,7 +1,7 @@
 //! Scores of samples with holes: least squares on what is observed, and what that costs.
 
 use super::LinearMap;
-use crate::data::{BLOCK, Dataset, Prepared, Slab, slab_rows};
+use crate::data::{BLOCK, Dataset, RowBatch, RowGrid, batch_rows};
 use crate::error::{Error, Result};
 use crate::linalg::dense::{power_of_two, symmetric_eigen};
 use crate::linalg::pool;
@@ -58,10 +58,10 @@ impl LinearMap {
         sink: &mut (dyn FnMut(ArrayView2<T>) -> Result<()> + Send),
     ) -> Result<usize> {
         self.check_features(data)?;
-        let prepared = Prepared::unweighted(data, None)?;
+        let grid = RowGrid::unweighted(data, None)?;
         pool::run(self.threads, || {
-            prepared.for_each_slab(slab_rows(data.n_features(), 2), |slab| {
-                let (whole, holes) = self.fill(data, &slab)?;
+            grid.for_each_batch(batch_rows(data.n_features(), 2), |batch| {
+                let (whole, holes) = self.fill(data, &batch)?;
                 let mut scores = self.transform(&Dataset::dense(whole.view()), factors)?;
                 for ((row, _), z) in holes.iter().zip(solve(&whole, &holes)?) {
                     for (j, z) in z.iter().enumerate() {
@@ -99,17 +99,17 @@ impl LinearMap {
     ) -> Result<ObservedScores> {
         self.check_features(data)?;
         let (k, d) = self.components.dim();
-        let prepared = Prepared::unweighted(data, None)?;
+        let grid = RowGrid::unweighted(data, None)?;
         let factors: Vec<f64> = (0..k).map(|j| if j < self.useful { 1.0 } else { 0.0 }).collect();
         let mut all = [Vec::new(), Vec::new(), Vec::new()];
         let mut observed = Vec::new();
         pool::run(self.threads, || {
-            prepared.for_each_slab(slab_rows(d, 2), |slab| {
-                let (whole, holes) = self.fill(data, &slab)?;
+            grid.for_each_batch(batch_rows(d, 2), |batch| {
+                let (whole, holes) = self.fill(data, &batch)?;
                 let kernel = self.transform(&Dataset::dense(whole.view()), &factors)?;
                 let found = self.project_rows(&whole, &holes, variances)?;
                 let mut next = holes.iter().zip(found).peekable();
-                for i in 0..slab.rows {
+                for i in 0..batch.rows {
                     let (z, certainty, errors, count) = match next.peek() {
                         Some(((row, bits), _)) if *row == i => {
                             let count =
@@ -150,14 +150,14 @@ impl LinearMap {
     fn fill<T: Scalar>(
         &self,
         data: &Dataset<T>,
-        slab: &Slab<T>,
+        batch: &RowBatch<T>,
     ) -> Result<(Array2<T>, Vec<RowHoles>)> {
-        let d = slab.n_features;
+        let d = batch.n_features;
         let mut scratch = Vec::new();
-        let mut out = Array2::<T>::default((slab.rows, d));
+        let mut out = Array2::<T>::default((batch.rows, d));
         let mut holes = Vec::new();
-        for at in (0..slab.rows).step_by(BLOCK) {
-            let block = slab.block(at, (at + BLOCK).min(slab.rows), &mut scratch);
+        for at in (0..batch.rows).step_by(BLOCK) {
+            let block = batch.block(at, (at + BLOCK).min(batch.rows), &mut scratch);
             for i in 0..block.rows {
                 let mut bits = Vec::new();
                 for (f, &x) in block.row(i).iter().enumerate() {
@@ -182,10 +182,10 @@ impl LinearMap {
 
     /// An entry of feature f, standardised.
     pub fn standardize<T: Scalar>(&self, x: T, f: usize) -> f64 {
-        let by = &self.by;
-        let exponent = by.column_exponents.as_ref().map_or(0, |e| e[f]);
+        let scaler = &self.scaler;
+        let exponent = scaler.column_exponents.as_ref().map_or(0, |e| e[f]);
         let x = x.to_f64() * power_of_two(-exponent);
-        ((x - by.mean[f]) - by.low[f]) * by.weight[f]
+        ((x - scaler.mean_hi[f]) - scaler.mean_lo[f]) * scaler.inv_scale[f]
     }
 
     /// Least squares for the rows with holes, those of one pattern together.

@@ -63,11 +63,11 @@ impl PcaModel {
 
     /// The model of these parts, as they are.
     pub(crate) fn assemble(parts: PcaParts) -> Self {
-        let unit = power_of_two(parts.map.by.exponent);
+        let unit = power_of_two(parts.map.scaler.exponent);
         PcaModel {
             explained_variance: parts.values.iter().map(|v| v * unit * unit).collect(),
             standard_deviations: parts.values.iter().map(|v| v.sqrt() * unit).collect(),
-            mean: parts.map.by.true_mean(),
+            mean: parts.map.scaler.true_mean(),
             parts,
         }
     }
@@ -162,21 +162,21 @@ impl PcaModel {
 
     /// The total variance, tr S, also of what was not kept.
     pub fn total_variance(&self) -> f64 {
-        let unit = power_of_two(self.parts.map.by.exponent);
+        let unit = power_of_two(self.parts.map.scaler.exponent);
         self.parts.total * unit * unit
     }
 
     /// The mean variance of the directions left out, `(tr S − Σλ) / (d − k)`; 0 when none is. Constant columns that
     /// were standardised are not counted in d.
     pub fn noise_variance(&self) -> f64 {
-        let unit = power_of_two(self.parts.map.by.exponent);
+        let unit = power_of_two(self.parts.map.scaler.exponent);
         self.scaled_noise() * unit * unit
     }
 
     pub(crate) fn scaled_noise(&self) -> f64 {
         let values = Array1::from(self.parts.values.clone());
         // Standardised constant columns weigh 0: there is no variance that could be in them.
-        let varying = self.parts.map.by.weight.iter().filter(|w| **w > 0.0).count();
+        let varying = self.parts.map.scaler.inv_scale.iter().filter(|w| **w > 0.0).count();
         gaussian::noise_variance(self.parts.total, values.view(), varying)
     }
 
@@ -187,7 +187,7 @@ impl PcaModel {
 
     /// What every feature was divided by (d), where standardised; 1 for constant ones, which weigh 0.
     pub fn scale(&self) -> Option<&[f64]> {
-        self.parts.map.by.scale.as_deref()
+        self.parts.map.scaler.scale.as_deref()
     }
 
     /// Whether scores are scaled to unit variance.
@@ -197,7 +197,7 @@ impl PcaModel {
 
     /// Columns without variance.
     pub fn constant_columns(&self) -> &[usize] {
-        &self.parts.map.by.constant
+        &self.parts.map.scaler.constant
     }
 
     /// The loadings (d × k): components times standard deviation.
@@ -216,7 +216,7 @@ impl PcaModel {
 
     /// All variances (min(n, d) or d of them), where the route computed them.
     pub fn full_spectrum(&self) -> Option<Vec<f64>> {
-        let unit = power_of_two(self.parts.map.by.exponent);
+        let unit = power_of_two(self.parts.map.scaler.exponent);
         Some(self.parts.spectrum.as_ref()?.iter().map(|v| v.max(0.0) * unit * unit).collect())
     }
 
@@ -270,7 +270,7 @@ impl PcaModel {
     }
 
     fn factors(&self) -> Vec<f64> {
-        factors(&self.parts.values, self.parts.whiten, self.parts.map.by.exponent)
+        factors(&self.parts.values, self.parts.whiten, self.parts.map.scaler.exponent)
     }
 
     /// Scores (n × k) of training or new samples, about the **training** mean.
@@ -312,7 +312,7 @@ impl PcaModel {
     /// observed, with what that costs in certainty.
     pub fn transform_observed<T: Scalar>(&self, data: &Dataset<T>) -> Result<ObservedScores> {
         let noise = self.scaled_noise().sqrt();
-        let unit = power_of_two(self.parts.map.by.exponent);
+        let unit = power_of_two(self.parts.map.scaler.exponent);
         self.parts.map.observed_scores(data, &self.parts.values, noise, unit)
     }
 
@@ -334,7 +334,7 @@ impl PcaModel {
     /// T², Q, leverage, contributions and squared cosines of training or new samples.
     pub fn sample_diagnostics<T: Scalar>(&self, data: &Dataset<T>) -> Result<SampleDiagnostics> {
         let n = self.need_samples("T² and leverage")?;
-        let unit = power_of_two(self.parts.map.by.exponent);
+        let unit = power_of_two(self.parts.map.scaler.exponent);
         let scores = self.unwhitened(data)?;
         let lengths = self.parts.map.row_lengths(data)?;
         let true_units = |v: Vec<f64>| v.into_iter().map(|x| x * unit).collect::<Array1<f64>>();
@@ -350,7 +350,7 @@ impl PcaModel {
 
     /// Loadings, contributions, squared cosines and correlations of the features.
     pub fn feature_diagnostics(&self) -> Result<FeatureDiagnostics> {
-        let unit = power_of_two(self.parts.map.by.exponent);
+        let unit = power_of_two(self.parts.map.scaler.exponent);
         let sds: Array1<f64> =
             self.parts.column_variances.iter().map(|v| v.sqrt() * unit).collect();
         let deviations = Array1::from(self.standard_deviations.clone());
@@ -372,7 +372,7 @@ impl PcaModel {
     /// The limit of Q at a confidence such as 0.95: from the variances left out where they are all
     /// known (Jackson & Mudholkar 1979), otherwise from the training samples' own Q.
     pub fn q_limit<T: Scalar>(&self, training: &Dataset<T>, confidence: f64) -> Result<QLimit> {
-        let unit = power_of_two(self.parts.map.by.exponent);
+        let unit = power_of_two(self.parts.map.scaler.exponent);
         if let Some(spectrum) = &self.parts.spectrum {
             let discarded: Array1<f64> = spectrum
                 .iter()
@@ -423,7 +423,7 @@ impl PcaModel {
     /// The log-likelihood of samples under the implied Gaussian, in the units of the data.
     pub fn log_likelihood<T: Scalar>(&self, data: &Dataset<T>) -> Result<LogLikelihood> {
         let scores = self.unwhitened(data)?;
-        let unit = power_of_two(self.parts.map.by.exponent);
+        let unit = power_of_two(self.parts.map.scaler.exponent);
         let lengths = self.parts.map.row_lengths(data)?;
         let residuals: Array1<f64> = lengths.residuals.iter().map(|r| r * unit).collect();
         self.with_gaussian(|g| g.log_likelihood(scores.view(), residuals.view(), Units::Original))
@@ -434,7 +434,7 @@ impl PcaModel {
         let n = self.need_samples("a rule for the number of components")?;
         let n_varying = self.parts.column_variances.iter().filter(|v| **v > 0.0).count();
         let max_rank = (n as usize).saturating_sub(usize::from(self.parts.center)).min(n_varying);
-        let unit = power_of_two(self.parts.map.by.exponent);
+        let unit = power_of_two(self.parts.map.scaler.exponent);
         let values = self.parts.spectrum.as_deref().unwrap_or(&self.parts.values);
         Ok(ModelSpectrum {
             values: values.iter().take(max_rank).map(|v| v.max(0.0) * unit * unit).collect(),
@@ -454,17 +454,17 @@ impl PcaModel {
     }
 
     fn unwhitened<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<f64>> {
-        let factors = factors(&self.parts.values, false, self.parts.map.by.exponent);
+        let factors = factors(&self.parts.values, false, self.parts.map.scaler.exponent);
         let scores = self.parts.map.transform(data, &factors)?;
         Ok(scores.mapv(|v| v.to_f64()))
     }
 
     fn with_gaussian<R>(&self, work: impl FnOnce(Gaussian) -> Result<R>) -> Result<R> {
-        let unit = power_of_two(self.parts.map.by.exponent);
+        let unit = power_of_two(self.parts.map.scaler.exponent);
         let deviations = Array1::from(self.standard_deviations.clone());
         // A scale of 0 marks a column that was left out.
         let scale: Option<Array1<f64>> = self.scale().map(|scale| {
-            let weights = scale.iter().zip(&self.parts.map.by.weight);
+            let weights = scale.iter().zip(&self.parts.map.scaler.inv_scale);
             weights.map(|(s, w)| if *w > 0.0 { *s } else { 0.0 }).collect()
         });
         let noise = self.scaled_noise().sqrt() * unit;

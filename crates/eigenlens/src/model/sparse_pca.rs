@@ -1,7 +1,7 @@
 //! A fitted sparse PCA: components that are neither orthogonal nor uncorrelated, and what that means.
 
 use super::{LinearMap, SparsePath};
-use crate::data::{Dataset, Standardization};
+use crate::data::{Dataset, Scaler};
 use crate::error::{Result, Warning};
 use crate::linalg::dense::power_of_two;
 use crate::scalar::Scalar;
@@ -71,7 +71,7 @@ impl Optimality {
 /// Everything a fit found out, in units of 2^exponent of the standardised data.
 #[derive(Clone, Debug)]
 pub(crate) struct SparseParts {
-    pub by: Standardization,
+    pub scaler: Scaler,
     /// k × d, unit rows, or 0 where a penalty left nothing.
     pub components: Array2<f64>,
     pub projection: Projection,
@@ -111,7 +111,7 @@ pub struct SparsePcaModel {
 
 impl SparsePcaModel {
     pub(crate) fn new(parts: SparseParts) -> Result<Self> {
-        let unit = power_of_two(parts.by.exponent);
+        let unit = power_of_two(parts.scaler.exponent);
         let scaled = |v: f64| v * unit * unit;
         let adjusted = sparse::adjusted_variance(parts.score_covariance.view());
         Ok(SparsePcaModel {
@@ -119,7 +119,7 @@ impl SparsePcaModel {
             explained_variance: parts.score_covariance.diag().iter().map(|v| scaled(*v)).collect(),
             adjusted_variance: adjusted.iter().map(|v| scaled(*v)).collect(),
             adjusted,
-            mean: parts.by.true_mean(),
+            mean: parts.scaler.true_mean(),
             parts,
         })
     }
@@ -129,7 +129,7 @@ impl SparsePcaModel {
     }
 
     fn unit(&self) -> f64 {
-        power_of_two(self.parts.by.exponent)
+        power_of_two(self.parts.scaler.exponent)
     }
 
     /// The method that made the model.
@@ -267,7 +267,7 @@ impl SparsePcaModel {
 
     /// What every feature was divided by (d), where standardised.
     pub fn scale(&self) -> Option<&[f64]> {
-        self.parts.by.scale.as_deref()
+        self.parts.scaler.scale.as_deref()
     }
 
     /// The names of the features, where they had any.
@@ -355,7 +355,7 @@ impl SparsePcaModel {
 
     fn map(&self, rows: &Array2<f64>) -> LinearMap {
         LinearMap {
-            by: self.parts.by.clone(),
+            scaler: self.parts.scaler.clone(),
             components: rows.clone(),
             useful: rows.nrows(),
             threads: self.parts.threads,

@@ -85,7 +85,7 @@ impl SupervisedPcaModel {
 
     /// The model of these parts, as they are.
     pub(super) fn assemble(parts: SupervisedParts) -> Self {
-        SupervisedPcaModel { mean: parts.map.by.true_mean(), parts }
+        SupervisedPcaModel { mean: parts.map.scaler.true_mean(), parts }
     }
 
     pub(super) fn parts(&self) -> &SupervisedParts {
@@ -138,14 +138,14 @@ impl SupervisedPcaModel {
     /// What each component carries of [`SupervisedPcaModel::total_hsic`] (k):
     /// `uᵀ Xᵀ H K_y H X u / (n − 1)²`.
     pub fn hsic(&self) -> Vec<f64> {
-        let unit = power_of_two(self.parts.map.by.exponent);
+        let unit = power_of_two(self.parts.map.scaler.exponent);
         self.parts.hsic.iter().map(|h| h * unit * unit).collect()
     }
 
     /// HSIC between the (standardised) features under a linear kernel and the target:
     /// `tr(Xᵀ H K_y H X) / (n − 1)²`.
     pub fn total_hsic(&self) -> f64 {
-        let unit = power_of_two(self.parts.map.by.exponent);
+        let unit = power_of_two(self.parts.map.scaler.exponent);
         self.parts.total_hsic * unit * unit
     }
 
@@ -157,7 +157,7 @@ impl SupervisedPcaModel {
     /// The variance of the scores of each component (k), divisor n − 1, not descending in general.
     /// Scores of different components may be correlated.
     pub fn explained_variance(&self) -> Vec<f64> {
-        let unit = power_of_two(self.parts.map.by.exponent);
+        let unit = power_of_two(self.parts.map.scaler.exponent);
         self.parts.variances.iter().map(|v| v * unit * unit).collect()
     }
 
@@ -169,7 +169,7 @@ impl SupervisedPcaModel {
 
     /// The total variance, tr S.
     pub fn total_variance(&self) -> f64 {
-        let unit = power_of_two(self.parts.map.by.exponent);
+        let unit = power_of_two(self.parts.map.scaler.exponent);
         self.parts.total * unit * unit
     }
 
@@ -180,7 +180,7 @@ impl SupervisedPcaModel {
 
     /// What every feature was divided by (d), where standardised.
     pub fn scale(&self) -> Option<&[f64]> {
-        self.parts.map.by.scale.as_deref()
+        self.parts.map.scaler.scale.as_deref()
     }
 
     /// The dial: 0 is PCA, 1 supervised PCA.
@@ -219,7 +219,7 @@ impl SupervisedPcaModel {
     }
 
     fn factors(&self) -> Vec<f64> {
-        let unit = power_of_two(self.parts.map.by.exponent);
+        let unit = power_of_two(self.parts.map.scaler.exponent);
         let useful = self.parts.map.useful;
         (0..self.n_components()).map(|j| if j < useful { unit } else { 0.0 }).collect()
     }

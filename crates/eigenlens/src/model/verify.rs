@@ -2,7 +2,7 @@
 //! their kernels.
 
 use super::PcaParts;
-use crate::data::{Dataset, Prepared, Standardization, compiled_here, unit_rows};
+use crate::data::{Dataset, RowGrid, Scaler, compiled_here, reduction_block_rows};
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 use ndarray::ArrayView2;
@@ -87,17 +87,17 @@ impl Claim<'_> {
                 expected: expected.to_string(),
             });
         }
-        let by = Standardization {
-            mean: self.mean.to_vec(),
-            low: vec![0.0; d],
-            weight: vec![1.0; d],
+        let scaler = Scaler {
+            mean_hi: self.mean.to_vec(),
+            mean_lo: vec![0.0; d],
+            inv_scale: vec![1.0; d],
             column_exponents: None,
             scale: None,
             exponent: 0,
             constant: Vec::new(),
         };
         let checked = Checked {
-            by: Cow::Owned(by),
+            scaler: Cow::Owned(scaler),
             components: self.components,
             values: self.explained_variance,
             total: self.total_variance,
@@ -110,7 +110,7 @@ impl Claim<'_> {
 
 pub(super) fn verify<T: Scalar>(parts: &PcaParts, data: &Dataset<T>) -> Result<Verification> {
     let checked = Checked {
-        by: Cow::Borrowed(&parts.map.by),
+        scaler: Cow::Borrowed(&parts.map.scaler),
         components: parts.map.components.view(),
         values: &parts.values,
         total: parts.total,
@@ -122,7 +122,7 @@ pub(super) fn verify<T: Scalar>(parts: &PcaParts, data: &Dataset<T>) -> Result<V
 
 /// What is checked, in units of 2^exponent of the standardised data.
 struct Checked<'a> {
-    by: Cow<'a, Standardization>,
+    scaler: Cow<'a, Scaler>,
     components: ArrayView2<'a, f64>,
     values: &'a [f64],
     total: f64,
@@ -136,7 +136,7 @@ impl Checked<'_> {
     }
 
     fn verify_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<Verification> {
-        let by = self.by.as_ref();
+        let scaler = self.scaler.as_ref();
         let (k, d) = self.components.dim();
         if data.n_features() != d {
             return Err(Error::Shape {
@@ -145,9 +145,9 @@ impl Checked<'_> {
                 expected: format!("{d}, as in training,"),
             });
         }
-        let mut prepared = Prepared::new(data)?;
-        if let Some(exponents) = &by.column_exponents {
-            prepared.set_exponents(exponents.clone());
+        let mut grid = RowGrid::new(data)?;
+        if let Some(exponents) = &scaler.column_exponents {
+            grid.set_exponents(exponents.clone());
         }
         let components = &self.components;
         // Sums of deviations from the model's mean, of their squares, and Xᵀ(X u), row by row.
@@ -156,10 +156,10 @@ impl Checked<'_> {
         let mut squares = vec![Sum::default(); d];
         let mut products = vec![Sum::default(); k * d];
         let mut quadratic = vec![Sum::default(); k];
-        let rows = prepared.for_each_slab(unit_rows(d), |slab| {
+        let rows = grid.for_each_batch(reduction_block_rows(d), |batch| {
             let mut scratch = Vec::new();
-            for i in 0..slab.rows {
-                let block = slab.block(i, i + 1, &mut scratch);
+            for i in 0..batch.rows {
+                let block = batch.block(i, i + 1, &mut scratch);
                 let w = block.count(0);
                 if let Some((row, column, value)) = block.find_bad() {
                     return Err(data.bad_entry(row, column, value));
@@ -169,7 +169,10 @@ impl Checked<'_> {
                 }
                 weight.add(w);
                 let x: Vec<f64> = (0..d)
-                    .map(|f| ((block.row(0)[f].to_f64() - by.mean[f]) - by.low[f]) * by.weight[f])
+                    .map(|f| {
+                        ((block.row(0)[f].to_f64() - scaler.mean_hi[f]) - scaler.mean_lo[f])
+                            * scaler.inv_scale[f]
+                    })
                     .collect();
                 for f in 0..d {
                     deviations[f].add(w * x[f]);

@@ -15,7 +15,7 @@ pub(crate) struct FeatureGram<'a, T: Scalar> {
 
 impl<T: Scalar> Operator for FeatureGram<'_, T> {
     fn dim(&self) -> usize {
-        self.data.prepared.data.n_features()
+        self.data.grid.data.n_features()
     }
 
     fn apply(&self, v: ArrayView2<f64>, out: &mut Array2<f64>) -> Result<()> {

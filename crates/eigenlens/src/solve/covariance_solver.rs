@@ -121,7 +121,7 @@ impl<T: Scalar> CovarianceSolver<'_, T> {
                     vectors,
                     spectrum: spectrum.map(|all| all.iter().map(|v| v / divisor).collect()),
                     convergence: ritz.convergence,
-                    remainder: exact.then(|| Remainder::nothing(data.prepared.data.n_features())),
+                    remainder: exact.then(|| Remainder::nothing(data.grid.data.n_features())),
                 })
             }
             CovarianceSolver::Svd { data, tall, divisor } => {
@@ -145,12 +145,12 @@ impl<T: Scalar> CovarianceSolver<'_, T> {
                 })
             }
             CovarianceSolver::Iterative { operator } => {
-                let d = operator.data.prepared.data.n_features();
+                let d = operator.data.grid.data.n_features();
                 let ritz = krylov::largest(operator, &EigenRequest { affordable, ..request(d) })?;
                 Ok(from_ritz(ritz, d))
             }
             CovarianceSolver::Randomized { operator, oversampling, power } => {
-                let d = operator.data.prepared.data.n_features();
+                let d = operator.data.grid.data.n_features();
                 let ritz =
                     randomized::largest(operator, k + guard, *oversampling, *power, options.seed)?;
                 Ok(from_ritz(ritz, d))
@@ -185,7 +185,7 @@ fn squared_floor(top: f64, dim: usize) -> f64 {
 }
 
 fn weigh_rows<T: Scalar>(data: &Standardized<T>, left: &mut Array2<f64>) {
-    if let Some(counts) = data.prepared.counts() {
+    if let Some(counts) = data.grid.counts() {
         for (mut row, w) in left.axis_iter_mut(Axis(0)).zip(counts) {
             row *= w.sqrt();
         }

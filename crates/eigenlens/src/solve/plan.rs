@@ -1,6 +1,6 @@
 //! Which route, and why; what it will cost. Never looks at the number of threads.
 
-use crate::data::{has_gram_apply, reading_memory, unit_rows};
+use crate::data::{has_gram_apply, reading_memory, reduction_block_rows};
 use crate::error::{Bytes, Error, Result};
 use crate::options::{NComponents, Options, Rule, Solver};
 use crate::solve::{dense, krylov, tsqr};
@@ -198,7 +198,7 @@ impl Task<'_> {
         let k = self.likely_k() as u64 + 1 + 8;
         let padded = k.next_multiple_of(8);
         let element = if self.f32 { 4 } else { 8 };
-        let unit = unit_rows(self.d) as u64;
+        let unit = reduction_block_rows(self.d) as u64;
         let reading = reading_memory(self.n, self.d, element, self.streamed)
             / if self.sparse { 8 } else { 1 };
         // The last pass: scores, residuals, probes.

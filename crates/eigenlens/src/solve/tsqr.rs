@@ -32,7 +32,7 @@ pub(crate) fn tall_memory(d: usize) -> u64 {
 
 /// For n ≥ d: the triangular factor of the data, by a tree of small factorisations.
 pub(crate) fn tall<T: Scalar>(data: &Standardized<T>, wanted: usize) -> Result<RightSvd> {
-    let d = data.prepared.data.n_features();
+    let d = data.grid.data.n_features();
     let mut total: Option<Array2<f64>> = None;
     let mut wave: Vec<Array2<f64>> = Vec::new();
     data.for_each_panel(chunk_rows(d), |panel| {
@@ -51,14 +51,14 @@ pub(crate) fn tall<T: Scalar>(data: &Standardized<T>, wanted: usize) -> Result<R
 /// For n < d: the triangular factor of the transposed data, features in chunks; then
 /// `U = Xᵀ V Σ⁻¹`, made orthonormal again where small values have cost digits.
 pub(crate) fn wide<T: Scalar>(data: &Standardized<T>, wanted: usize) -> Result<RightSvd> {
-    let Some(n) = data.prepared.data.n_samples().filter(|_| data.in_memory()) else {
+    let Some(n) = data.grid.data.n_samples().filter(|_| data.in_memory()) else {
         return Err(Error::Unsupported {
             what: "the svd route on sparse or streamed data".into(),
             why: "needs at least as many samples as features",
             instead: Some(Hint::Set { option: "solver", value: "iterative".into() }),
         });
     };
-    let d = data.prepared.data.n_features();
+    let d = data.grid.data.n_features();
     let chunk = chunk_rows(n);
     let starts: Vec<usize> = (0..d).step_by(chunk).collect();
     let mut total: Option<Array2<f64>> = None;
@@ -72,7 +72,7 @@ pub(crate) fn wide<T: Scalar>(data: &Standardized<T>, wanted: usize) -> Result<R
     let svd = thin_svd(r.view())?;
     let wanted = wanted.min(svd.s.len());
     let mut left = first_columns(&svd.v, wanted);
-    if let Some(counts) = data.prepared.counts() {
+    if let Some(counts) = data.grid.counts() {
         for (mut row, w) in left.rows_mut().into_iter().zip(counts) {
             row *= w.sqrt();
         }

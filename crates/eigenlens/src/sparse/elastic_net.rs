@@ -222,11 +222,11 @@ impl<'g, 'a> ElasticNet<'g, 'a> {
 }
 
 /// `sign(v) · max(|v| − by, 0)`.
-pub(super) fn soft(v: f64, by: f64) -> f64 {
-    if v > by {
-        v - by
-    } else if v < -by {
-        v + by
+pub(super) fn soft(v: f64, threshold: f64) -> f64 {
+    if v > threshold {
+        v - threshold
+    } else if v < -threshold {
+        v + threshold
     } else {
         0.0
     }

@@ -132,20 +132,20 @@ pub(super) mod wide {
         // SAFETY: vouched for by the caller.
         unsafe {
             // Pairs of rows, then four rows, each in both halves; then the halves.
-            let mut u8x4 = r;
+            let mut quads = r;
             for four in [0, 4] {
                 let [a, b, c, e] = [r[four], r[four + 1], r[four + 2], r[four + 3]];
                 let [low, high] = [_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b)];
                 let [low_next, high_next] = [_mm256_unpacklo_ps(c, e), _mm256_unpackhi_ps(c, e)];
-                u8x4[four] = _mm256_shuffle_ps::<0x44>(low, low_next);
-                u8x4[four + 1] = _mm256_shuffle_ps::<0xee>(low, low_next);
-                u8x4[four + 2] = _mm256_shuffle_ps::<0x44>(high, high_next);
-                u8x4[four + 3] = _mm256_shuffle_ps::<0xee>(high, high_next);
+                quads[four] = _mm256_shuffle_ps::<0x44>(low, low_next);
+                quads[four + 1] = _mm256_shuffle_ps::<0xee>(low, low_next);
+                quads[four + 2] = _mm256_shuffle_ps::<0x44>(high, high_next);
+                quads[four + 3] = _mm256_shuffle_ps::<0xee>(high, high_next);
             }
             let mut out = r;
             for i in 0..4 {
-                out[i] = _mm256_permute2f128_ps::<0x20>(u8x4[i], u8x4[i + 4]);
-                out[i + 4] = _mm256_permute2f128_ps::<0x31>(u8x4[i], u8x4[i + 4]);
+                out[i] = _mm256_permute2f128_ps::<0x20>(quads[i], quads[i + 4]);
+                out[i + 4] = _mm256_permute2f128_ps::<0x31>(quads[i], quads[i + 4]);
             }
             out
         }

@@ -1,7 +1,7 @@
 //! From data or a matrix to a model: the covariance, the search, what the components explain.
 
 use super::{Formulation, PenaltyScale, SparsePca, path};
-use crate::data::{Columns, Dataset, Moments, Prepared, Standardization, Standardized};
+use crate::data::{Columns, Dataset, Moments, RowGrid, Scaler, Standardized};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::pool;
@@ -38,7 +38,7 @@ const RIDGE: f64 = 1e-6;
 pub(super) fn plan<T: Scalar>(of: &SparsePca, data: &Dataset<T>) -> Result<Plan> {
     let d = data.n_features();
     of.check(d)?;
-    Prepared::new(data)?;
+    RowGrid::new(data)?;
     if let Some(n) = data.n_samples().filter(|n| *n < 2) {
         return Err(Error::TooFewRows { found: n, needed: 2 });
     }
@@ -112,7 +112,7 @@ pub(super) fn from_data<T: Scalar>(of: &SparsePca, data: &Dataset<T>) -> Result<
 
 /// What a fit knows beside the covariance.
 pub(super) struct Context {
-    pub by: Standardization,
+    pub scaler: Scaler,
     pub variances: Vec<f64>,
     pub n_samples: Option<f64>,
     feature_names: Option<Vec<String>>,
@@ -128,28 +128,27 @@ pub(super) fn with_gram<T: Scalar, R: Send>(
 ) -> Result<R> {
     let plan = plan(of, data)?;
     pool::run(of.fit.options.threads, || {
-        let mut prepared = Prepared::new(data)?;
+        let mut grid = RowGrid::new(data)?;
         let (columns, scatter) = if plan.route == Route::Covariance {
-            let moments = Moments::of_prepared(&mut prepared)?;
+            let moments = Moments::of_grid(&mut grid)?;
             (moments.columns, Some(moments.scatter))
         } else {
-            (Columns::of(&mut prepared)?, None)
+            (Columns::of(&mut grid)?, None)
         };
         let fit = &of.fit;
-        let by =
-            Standardization::new::<T>(&columns, prepared.exponents(), fit.center, fit.standardize);
-        let variances = standardized_variances(&columns, &by, fit.center);
-        let warnings = warn::<T>(data, &columns, &by, &variances, &variances, of.k, of.k, fit);
+        let scaler = Scaler::new::<T>(&columns, grid.exponents(), fit.center, fit.standardize);
+        let variances = standardized_variances(&columns, &scaler, fit.center);
+        let warnings = warn::<T>(data, &columns, &scaler, &variances, &variances, of.k, of.k, fit);
         let operator = FeatureGram {
-            data: Standardized { prepared: &prepared, by: &by },
+            data: Standardized { grid: &grid, scaler: &scaler },
             divisor: columns.weight - 1.0,
         };
         let gram = match scatter {
-            Some(scatter) => Gram::Matrix(covariance(scatter, &columns, &by, fit.center)),
+            Some(scatter) => Gram::Matrix(covariance(scatter, &columns, &scaler, fit.center)),
             None => Gram::operator(&operator, variances.clone()),
         };
         let context = Context {
-            by: by.clone(),
+            scaler: scaler.clone(),
             variances,
             n_samples: Some(columns.weight),
             feature_names: data.feature_names().map(<[String]>::to_vec),
@@ -166,10 +165,10 @@ pub(super) fn from_moments(of: &SparsePca, moments: &Moments) -> Result<SparsePc
     let exponents =
         moments.exponents.iter().any(|&e| e != 0).then_some(moments.exponents.as_slice());
     let fit = &of.fit;
-    let by = Standardization::new::<f64>(&columns, exponents, fit.center, fit.standardize);
-    let matrix = covariance(moments.scatter.clone(), &columns, &by, fit.center);
+    let scaler = Scaler::new::<f64>(&columns, exponents, fit.center, fit.standardize);
+    let matrix = covariance(moments.scatter.clone(), &columns, &scaler, fit.center);
     let weight = columns.weight;
-    let context = given(of, by, &matrix, Some(weight))?;
+    let context = given(of, scaler, &matrix, Some(weight))?;
     pool::run(fit.options.threads, || finish_model(of, Gram::Matrix(matrix), context, Vec::new()))?
 }
 
@@ -190,7 +189,7 @@ pub(super) fn with_matrix<R: Send>(
     n_samples: Option<f64>,
     work: impl FnOnce(Gram, Context) -> Result<R> + Send,
 ) -> Result<R> {
-    let (matrix, by) = from_matrix::standardized(&of.fit, covariance, n_samples)?;
+    let (matrix, scaler) = from_matrix::standardized(&of.fit, covariance, n_samples)?;
     of.check(matrix.nrows())?;
     if of.penalty_scale == Some(PenaltyScale::Sum) && n_samples.is_none() {
         return Err(Error::NotDefined {
@@ -198,7 +197,7 @@ pub(super) fn with_matrix<R: Send>(
             why: "the number of samples behind the matrix is not known".into(),
         });
     }
-    let context = given(of, by, &matrix, n_samples)?;
+    let context = given(of, scaler, &matrix, n_samples)?;
     pool::run(of.fit.options.threads, || {
         from_matrix::check_positive(matrix.view())?;
         work(Gram::Matrix(matrix), context)
@@ -207,7 +206,7 @@ pub(super) fn with_matrix<R: Send>(
 
 fn given(
     of: &SparsePca,
-    by: Standardization,
+    scaler: Scaler,
     matrix: &Array2<f64>,
     n_samples: Option<f64>,
 ) -> Result<Context> {
@@ -224,7 +223,7 @@ fn given(
         return Err(Error::Memory { route, needed, budget });
     }
     let variances = matrix.diag().to_vec();
-    Ok(Context { by, variances, n_samples, feature_names: None, plan, warnings: Vec::new() })
+    Ok(Context { scaler, variances, n_samples, feature_names: None, plan, warnings: Vec::new() })
 }
 
 /// The search on a covariance, and the model of what it found.
@@ -246,7 +245,7 @@ fn finish_model(
     let found = match &of.formulation {
         Formulation::Cardinality(counts) => {
             let counts = counts.spread("cardinality", of.k)?;
-            extraction(of, &gram, &counts, &plain, None, context.by.exponent)?
+            extraction(of, &gram, &counts, &plain, None, context.scaler.exponent)?
         }
         Formulation::Dictionary(penalty) => dictionary(of, &gram, &context, &plain, *penalty)?,
         Formulation::Penalties(_) | Formulation::NonZeros(_) => {
@@ -288,7 +287,7 @@ fn finish_model(
         plan: context.plan,
         warnings,
         threads: of.fit.options.threads,
-        by: context.by,
+        scaler: context.scaler,
     })
 }
 
@@ -477,7 +476,7 @@ fn dictionary(
     };
     let tolerance = of.fit.options.tolerance.unwrap_or(LEARNED);
     // X in units of 2^exponent makes V smaller by as much: so is the penalty.
-    let unit = power_of_two(context.by.exponent);
+    let unit = power_of_two(context.scaler.exponent);
     let learned = learn(
         gram,
         &Learning {
@@ -537,7 +536,7 @@ impl PenaltyUnits {
             (Some(PenaltyScale::Sum), Some(n)) => n - 1.0,
             _ => 1.0,
         };
-        PenaltyUnits { rows, unit: power_of_two(context.by.exponent) }
+        PenaltyUnits { rows, unit: power_of_two(context.scaler.exponent) }
     }
 
     pub fn inside(&self, penalty: f64) -> f64 {

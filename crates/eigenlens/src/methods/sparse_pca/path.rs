@@ -80,7 +80,7 @@ pub(super) fn along(
                     &counts,
                     plain,
                     before.as_ref(),
-                    context.by.exponent,
+                    context.scaler.exponent,
                 )?;
                 all.push(point(&found));
                 before = Some(found.components);

@@ -1,7 +1,7 @@
 //! New samples placed by their distances to training samples: MDS, Isomap, landmarks.
 
 use super::{TOGETHER, neighborhood, neighbors_of};
-use crate::data::{Dataset, Prepared};
+use crate::data::{Dataset, RowGrid};
 use crate::error::{Error, Result};
 use crate::graph::{
     Geodesics, Metric, Neighborhood, Network, Points, Seeds, check_entries, squared_distances,
@@ -129,11 +129,11 @@ impl DistanceMap {
         }
         let mut pieces = Vec::new();
         let down = power_of_two(-exponent);
-        Prepared::unweighted(data, None)?.for_each_slab(TOGETHER, |slab| {
+        RowGrid::unweighted(data, None)?.for_each_batch(TOGETHER, |batch| {
             let mut scratch = Vec::new();
-            let block = slab.block(0, slab.rows, &mut scratch);
-            let rows = Array2::from_shape_fn((slab.rows, n), |(i, j)| block.row(i)[j].to_f64());
-            check_entries(rows.view()).map_err(|e| in_row(e, slab.first))?;
+            let block = batch.block(0, batch.rows, &mut scratch);
+            let rows = Array2::from_shape_fn((batch.rows, n), |(i, j)| block.row(i)[j].to_f64());
+            check_entries(rows.view()).map_err(|e| in_row(e, batch.first))?;
             pieces.push(self.project(rows.mapv(|v| (v * down) * (v * down))));
             Ok(())
         })?;

@@ -19,7 +19,7 @@ impl PpcaMixtureModel {
         }
         parts.put("shares", &self.shares());
         parts.put("noises", &self.parts.iter().map(|p| p.noise).collect::<Vec<_>>());
-        pca::put_standardization(&mut parts, &self.by);
+        pca::put_scaler(&mut parts, &self.scaler);
         put_record(&mut parts, Some(&self.em));
         records::put_plan(&mut parts, &self.plan);
         warnings::put(&mut parts, &self.warnings);
@@ -90,7 +90,7 @@ impl PpcaMixtureModel {
             return entries.must_be("em", "a record of the iteration");
         };
         Ok(PpcaMixtureModel {
-            by: pca::standardization(parts, d, true)?,
+            scaler: pca::scaler(parts, d, true)?,
             parts: all,
             n_samples,
             log_likelihood: entries.number("log_likelihood")?,

@@ -1,7 +1,7 @@
 //! A linear model taken apart and put together.
 
 use super::{Array, Numbers, Parts, Value, records, treatment, warnings, wrong};
-use crate::data::Standardization;
+use crate::data::Scaler;
 use crate::error::Result;
 use crate::model::{LinearMap, PcaModel, PcaParts};
 use crate::solve::certificate;
@@ -28,12 +28,12 @@ impl PcaModel {
     /// scores agree to the last bit.
     pub fn to_parts(&self) -> Parts {
         let all = self.parts();
-        let by = &all.map.by;
+        let scaler = &all.map.scaler;
         let mut parts = Parts::new(all.method);
         parts.put_matrix("components", &all.map.components);
         parts.put("values", &all.values);
         parts.put("column_variances", &all.column_variances);
-        put_standardization(&mut parts, by);
+        put_scaler(&mut parts, scaler);
         if let Some(spectrum) = &all.spectrum {
             parts.put("spectrum", spectrum);
         }
@@ -92,12 +92,7 @@ impl PcaModel {
         }
         Ok(PcaModel::assemble(PcaParts {
             method,
-            map: LinearMap {
-                by: standardization(parts, d, center)?,
-                components,
-                useful,
-                threads: None,
-            },
+            map: LinearMap { scaler: scaler(parts, d, center)?, components, useful, threads: None },
             values,
             total,
             column_variances: not_negative(parts, "column_variances", d)?,
@@ -157,21 +152,21 @@ pub(super) const STANDARDIZATION: [&str; 6] =
     ["mean", "mean_low", "weight", "scale", "column_exponents", "constant_columns"];
 
 /// Writes down what is subtracted and multiplied before anything else.
-pub(super) fn put_standardization(parts: &mut Parts, by: &Standardization) {
-    parts.put("mean", &by.mean);
-    parts.put("mean_low", &by.low);
-    parts.put("weight", &by.weight);
-    parts.put_whole("constant_columns", by.constant.iter().map(|&f| f as i64));
-    if let Some(scale) = &by.scale {
+pub(super) fn put_scaler(parts: &mut Parts, scaler: &Scaler) {
+    parts.put("mean", &scaler.mean_hi);
+    parts.put("mean_low", &scaler.mean_lo);
+    parts.put("weight", &scaler.inv_scale);
+    parts.put_whole("constant_columns", scaler.constant.iter().map(|&f| f as i64));
+    if let Some(scale) = &scaler.scale {
         parts.put("scale", scale);
     }
-    if let Some(exponents) = &by.column_exponents {
+    if let Some(exponents) = &scaler.column_exponents {
         parts.put_whole("column_exponents", exponents.iter().map(|&e| i64::from(e)));
     }
-    parts.description.insert("exponent".into(), Value::Integer(i64::from(by.exponent)));
+    parts.description.insert("exponent".into(), Value::Integer(i64::from(scaler.exponent)));
 }
 
-pub(super) fn standardization(parts: &Parts, d: usize, center: bool) -> Result<Standardization> {
+pub(super) fn scaler(parts: &Parts, d: usize, center: bool) -> Result<Scaler> {
     let mean = parts.vector("mean", d)?;
     let low = parts.vector("mean_low", d)?;
     if !center && mean.iter().chain(&low).any(|m| *m != 0.0) {
@@ -194,10 +189,10 @@ pub(super) fn standardization(parts: &Parts, d: usize, center: bool) -> Result<S
     if constant.iter().any(|&f| f >= d) || constant.windows(2).any(|pair| pair[0] >= pair[1]) {
         return wrong("constant_columns", format!("must rise and stay below {d}"));
     }
-    Ok(Standardization {
-        mean,
-        low,
-        weight: not_negative(parts, "weight", d)?,
+    Ok(Scaler {
+        mean_hi: mean,
+        mean_lo: low,
+        inv_scale: not_negative(parts, "weight", d)?,
         column_exponents: column_exponents(parts, d)?,
         scale,
         exponent: exponent as i32,

@@ -1,6 +1,6 @@
 //! A sparse PCA taken apart and put together.
 
-use super::pca::{feature_names, not_negative, standardization};
+use super::pca::{feature_names, not_negative, scaler};
 use super::{Entries, Parts, Value, records, warnings, wrong};
 use crate::error::Result;
 use crate::model::{Optimality, PathPoint, Projection, SparseParts, SparsePath, SparsePcaModel};
@@ -30,19 +30,19 @@ impl SparsePcaModel {
     /// its scores agree to the last bit.
     pub fn to_parts(&self) -> Parts {
         let all = self.parts();
-        let by = &all.by;
+        let scaler = &all.scaler;
         let mut parts = Parts::new(self.method());
         parts.put_matrix("components", &all.components);
         parts.put_matrix("score_covariance", &all.score_covariance);
         parts.put("plain", &all.plain);
-        parts.put("mean", &by.mean);
-        parts.put("mean_low", &by.low);
-        parts.put("weight", &by.weight);
-        parts.put_whole("constant_columns", by.constant.iter().map(|&f| f as i64));
-        if let Some(scale) = &by.scale {
+        parts.put("mean", &scaler.mean_hi);
+        parts.put("mean_low", &scaler.mean_lo);
+        parts.put("weight", &scaler.inv_scale);
+        parts.put_whole("constant_columns", scaler.constant.iter().map(|&f| f as i64));
+        if let Some(scale) = &scaler.scale {
             parts.put("scale", scale);
         }
-        if let Some(exponents) = &by.column_exponents {
+        if let Some(exponents) = &scaler.column_exponents {
             parts.put_whole("column_exponents", exponents.iter().map(|&e| i64::from(e)));
         }
         if let Some(penalties) = &all.penalties {
@@ -56,7 +56,7 @@ impl SparsePcaModel {
         let names = all.feature_names.as_ref().map(Value::list);
         parts.description.extend(
             [
-                ("exponent", Value::Integer(i64::from(by.exponent))),
+                ("exponent", Value::Integer(i64::from(scaler.exponent))),
                 ("total", all.total.into()),
                 ("n_samples", all.n_samples.into()),
                 ("center", all.center.into()),
@@ -98,7 +98,7 @@ impl SparsePcaModel {
             false => None,
         };
         SparsePcaModel::new(SparseParts {
-            by: standardization(parts, d, center)?,
+            scaler: scaler(parts, d, center)?,
             score_covariance: score_covariance(parts, k)?,
             components,
             projection,

@@ -1,8 +1,8 @@
 //! A supervised PCA taken apart and put together.
 
-use super::pca::{components, feature_names, not_negative, standardization};
+use super::pca::{components, feature_names, not_negative, scaler};
 use super::{Parts, Value, records, warnings, wrong};
-use crate::data::Standardization;
+use crate::data::Scaler;
 use crate::error::Result;
 use crate::model::{LinearMap, SupervisedParts, SupervisedPcaModel, TargetRecord};
 
@@ -31,7 +31,7 @@ impl SupervisedPcaModel {
         parts.put("values", &all.values);
         parts.put("hsic", &all.hsic);
         parts.put("variances", &all.variances);
-        put_standardization(&mut parts, &all.map.by);
+        put_scaler(&mut parts, &all.map.scaler);
         records::put(&mut parts, &all.certificate, &all.convergence, &all.plan);
         warnings::put(&mut parts, &all.warnings);
         put_target(&mut parts, &all.target);
@@ -83,12 +83,7 @@ impl SupervisedPcaModel {
             return entries.must_be("tolerance", "between 0 and 1");
         }
         Ok(SupervisedPcaModel::assemble(SupervisedParts {
-            map: LinearMap {
-                by: standardization(parts, d, center)?,
-                components,
-                useful,
-                threads: None,
-            },
+            map: LinearMap { scaler: scaler(parts, d, center)?, components, useful, threads: None },
             values,
             hsic: not_negative(parts, "hsic", k)?,
             total_hsic,
@@ -111,18 +106,18 @@ impl SupervisedPcaModel {
     }
 }
 
-fn put_standardization(parts: &mut Parts, by: &Standardization) {
-    parts.put("mean", &by.mean);
-    parts.put("mean_low", &by.low);
-    parts.put("weight", &by.weight);
-    parts.put_whole("constant_columns", by.constant.iter().map(|&f| f as i64));
-    if let Some(scale) = &by.scale {
+fn put_scaler(parts: &mut Parts, scaler: &Scaler) {
+    parts.put("mean", &scaler.mean_hi);
+    parts.put("mean_low", &scaler.mean_lo);
+    parts.put("weight", &scaler.inv_scale);
+    parts.put_whole("constant_columns", scaler.constant.iter().map(|&f| f as i64));
+    if let Some(scale) = &scaler.scale {
         parts.put("scale", scale);
     }
-    if let Some(exponents) = &by.column_exponents {
+    if let Some(exponents) = &scaler.column_exponents {
         parts.put_whole("column_exponents", exponents.iter().map(|&e| i64::from(e)));
     }
-    let exponent = Value::Integer(i64::from(by.exponent));
+    let exponent = Value::Integer(i64::from(scaler.exponent));
     parts.description.insert("exponent".into(), exponent);
 }
 

@@ -1,7 +1,7 @@
 //! What belongs into the holes, and how sure that is.
 
 use super::PpcaModel;
-use crate::data::{Dataset, Prepared, compiled_here, unit_rows};
+use crate::data::{Dataset, RowGrid, compiled_here, reduction_block_rows};
 use crate::error::{Error, Result};
 use crate::linalg::random;
 use crate::missing::Latent;
@@ -81,17 +81,17 @@ impl PpcaModel {
         }
         let d = self.n_features();
         self.map().check_features(data)?;
-        let prepared = Prepared::unweighted(data, None)?;
+        let grid = RowGrid::unweighted(data, None)?;
         let (mut rows, mut hidden) = (Vec::new(), Vec::new());
-        prepared.for_each_slab(unit_rows(d), |slab| {
+        grid.for_each_batch(reduction_block_rows(d), |batch| {
             let mut scratch = Vec::new();
-            for i in 0..slab.rows {
-                let mut rng = random::stream(seed, 2_000 + (slab.first + i) as u64);
-                for (f, x) in slab.block(i, i + 1, &mut scratch).row(0).iter().enumerate() {
+            for i in 0..batch.rows {
+                let mut rng = random::stream(seed, 2_000 + (batch.first + i) as u64);
+                for (f, x) in batch.block(i, i + 1, &mut scratch).row(0).iter().enumerate() {
                     let hide = random::uniform(&mut rng) < share && !x.to_f64().is_nan();
                     rows.push(if hide { T::from_f64(f64::NAN) } else { *x });
                     if hide {
-                        hidden.push((slab.first + i, f, x.to_f64()));
+                        hidden.push((batch.first + i, f, x.to_f64()));
                     }
                 }
             }
@@ -157,7 +157,8 @@ impl PpcaModel {
         // The same Gaussian, with some of it called noise where there is none.
         let latent = Latent::with_noise(self.components(), &variances, self.noise, self.varying());
         let parts = vec![Gaussian { latent, mean: None, share: 1.0 }];
-        Gaussians { by: &self.map().by, threads: self.map().threads, parts }.fill(data, draws, seed)
+        Gaussians { scaler: &self.map().scaler, threads: self.map().threads, parts }
+            .fill(data, draws, seed)
     }
 }
 

@@ -117,10 +117,14 @@ impl PpcaModel {
     /// `C = W Wᵀ + σ²I` (d × d), in the units of the data.
     pub fn covariance(&self) -> Array2<f64> {
         let latent = self.latent();
-        let by = &self.body.parts().map.by;
+        let scaler = &self.body.parts().map.scaler;
         let deviation = |f: usize| {
-            let exponent = by.column_exponents.as_ref().map_or(0, |e| e[f]);
-            if by.weight[f] > 0.0 { power_of_two(exponent) / by.weight[f] } else { 0.0 }
+            let exponent = scaler.column_exponents.as_ref().map_or(0, |e| e[f]);
+            if scaler.inv_scale[f] > 0.0 {
+                power_of_two(exponent) / scaler.inv_scale[f]
+            } else {
+                0.0
+            }
         };
         let mut c = latent.w.dot(&latent.w.t());
         for ((f, g), v) in c.indexed_iter_mut() {
@@ -222,8 +226,9 @@ impl PpcaModel {
         let latent = self.latent();
         let solve = |rows: &Array2<T>, holes: &[super::observed::RowHoles]| {
             let one = |(row, bits): &super::observed::RowHoles| {
-                let has = |f: usize| bits[f / 64] >> (f % 64) & 1 == 0 && map.by.weight[f] > 0.0;
-                let x: Vec<f64> = (0..map.by.weight.len())
+                let has =
+                    |f: usize| bits[f / 64] >> (f % 64) & 1 == 0 && map.scaler.inv_scale[f] > 0.0;
+                let x: Vec<f64> = (0..map.scaler.inv_scale.len())
                     .map(|f| if has(f) { map.standardize(rows[[*row, f]], f) } else { 0.0 })
                     .collect();
                 Ok(latent.given(has)?.mean(&latent, &x))
@@ -252,7 +257,7 @@ impl PpcaModel {
         let latent = self.latent();
         let rows = pool::run(map.threads, || z.dot(&latent.w.t()))?;
         Ok(Array2::from_shape_fn(rows.dim(), |(i, f)| {
-            T::from_f64(map.by.unstandardize(rows[[i, f]], f))
+            T::from_f64(map.scaler.unstandardize(rows[[i, f]], f))
         }))
     }
 
@@ -267,7 +272,7 @@ impl PpcaModel {
             let z: Vec<f64> = (0..k).map(|_| random::normal(&mut rng)).collect();
             for (f, x) in row.iter_mut().enumerate() {
                 let along: f64 = latent.w.row(f).iter().zip(&z).map(|(w, z)| w * z).sum();
-                *x = map.by.unstandardize(along + sd * random::normal(&mut rng), f);
+                *x = map.scaler.unstandardize(along + sd * random::normal(&mut rng), f);
             }
         }
         rows
@@ -276,7 +281,7 @@ impl PpcaModel {
     /// `−n/2 (d ln 2π + Σ ln λ + (d − k) ln σ² + d)`, in the units of the data: what the training
     /// samples have at the closed form. `None` where the model has no volume.
     pub(crate) fn likelihood_at_maximum(&self) -> Option<f64> {
-        let (n, by) = (self.n_samples(), &self.map().by);
+        let (n, scaler) = (self.n_samples(), &self.map().scaler);
         let d = self.varying() as f64;
         let variances = self.variances();
         let beside = self.varying().saturating_sub(variances.len()) as f64;
@@ -285,11 +290,11 @@ impl PpcaModel {
         }
         let inside: f64 = variances.iter().map(|v| v.ln()).sum();
         let outside = if beside > 0.0 { beside * self.noise.ln() } else { 0.0 };
-        let jacobian: f64 = (0..by.weight.len())
-            .filter(|&f| by.weight[f] > 0.0)
+        let jacobian: f64 = (0..scaler.inv_scale.len())
+            .filter(|&f| scaler.inv_scale[f] > 0.0)
             .map(|f| {
-                let exponent = by.column_exponents.as_ref().map_or(0, |e| e[f]);
-                (by.weight[f] * power_of_two(-exponent)).ln()
+                let exponent = scaler.column_exponents.as_ref().map_or(0, |e| e[f]);
+                (scaler.inv_scale[f] * power_of_two(-exponent)).ln()
             })
             .sum();
         let constant = d * std::f64::consts::TAU.ln() + d;
@@ -301,12 +306,12 @@ impl PpcaModel {
     }
 
     fn unit(&self) -> f64 {
-        power_of_two(self.map().by.exponent)
+        power_of_two(self.map().scaler.exponent)
     }
 
     /// Features that vary: standardised constant ones are not part of the model.
     fn varying(&self) -> usize {
-        self.map().by.weight.iter().filter(|w| **w > 0.0).count()
+        self.map().scaler.inv_scale.iter().filter(|w| **w > 0.0).count()
     }
 
     /// Maximum-likelihood variances along the components, in the model's units.

@@ -91,7 +91,7 @@ impl PpcaModel {
         let (mut which, mut covariances) = (Vec::new(), Vec::new());
         chunks(
             data,
-            &self.map().by,
+            &self.map().scaler,
             self.map().threads,
             |chunk| {
                 let mut rows = vec![(0, 0, Vec::new()); chunk.rows];
@@ -160,7 +160,7 @@ impl PpcaModel {
 
     fn densities_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<Vec<Row>> {
         let latent = self.density()?;
-        let jacobian = jacobian(&self.map().by);
+        let jacobian = jacobian(&self.map().scaler);
         let constant = |group: &Group| -> f64 {
             let own: f64 = group.features.iter().map(|f| jacobian[*f as usize]).sum();
             own - 0.5 * group.observed() as f64 * std::f64::consts::TAU.ln()
@@ -168,7 +168,7 @@ impl PpcaModel {
         let mut all = Vec::new();
         chunks(
             data,
-            &self.map().by,
+            &self.map().scaler,
             self.map().threads,
             |chunk| {
                 let mut rows: Vec<Row> = Vec::new();

@@ -18,17 +18,17 @@ pub(crate) const BLOCK: usize = 128;
 
 /// Rows whose partial result is one term of the sum over samples: the grid that makes every answer
 /// independent of threads and of the reader's blocks.
-pub(crate) fn unit_rows(n_features: usize) -> usize {
+pub(crate) fn reduction_block_rows(n_features: usize) -> usize {
     let most = if n_features <= 512 { 16 * BLOCK } else { 4 * BLOCK };
     ((1 << 20) / n_features.max(1) / BLOCK * BLOCK).clamp(BLOCK, most)
 }
 
 /// Rows handed to one parallel step, when `units` partial results may be held at once.
-pub(crate) fn slab_rows(n_features: usize, units: usize) -> usize {
-    unit_rows(n_features) * units.max(1)
+pub(crate) fn batch_rows(n_features: usize, units: usize) -> usize {
+    reduction_block_rows(n_features) * units.max(1)
 }
 
-/// Bytes that reading takes beyond the data: one unit of rows waits when streamed; blocks are copied
+/// Bytes that reading takes beyond the data: one reduction block waits when streamed; blocks are copied
 /// where rows are not contiguous, by up to 32 threads.
 pub(crate) fn reading_memory(
     rows: Option<usize>,
@@ -37,13 +37,13 @@ pub(crate) fn reading_memory(
     streamed: bool,
 ) -> u64 {
     let most = rows.unwrap_or(usize::MAX);
-    let waiting = if streamed { unit_rows(n_features) } else { 0 };
+    let waiting = if streamed { reduction_block_rows(n_features) } else { 0 };
     let copied = waiting.min(most) + (64 * 32).min(most);
     copied as u64 * n_features as u64 * element
 }
 
 /// A data set with its weights as counts and its columns' powers of two.
-pub(crate) struct Prepared<'a, T: Scalar> {
+pub(crate) struct RowGrid<'a, T: Scalar> {
     pub data: Dataset<'a, T>,
     counts: Option<Vec<f64>>,
     exponents: Option<Vec<i32>>,
@@ -52,7 +52,7 @@ pub(crate) struct Prepared<'a, T: Scalar> {
     rows: OnceLock<usize>,
     /// Room for the tasks of a pass, kept for the next pass.
     pub(super) work: BufferPool<Workspace<T>>,
-    /// Room for sums over units of rows.
+    /// Room for sums over reduction blocks.
     sums: BufferPool<Aligned<f64>>,
 }
 
@@ -84,7 +84,7 @@ pub(super) struct Shift<T> {
     pub low: Vec<T>,
 }
 
-impl<'a, T: Scalar> Prepared<'a, T> {
+impl<'a, T: Scalar> RowGrid<'a, T> {
     /// Checks what can be checked before any row is read.
     ///
     /// Passes know no holes: a policy for them must have been carried out.
@@ -113,7 +113,7 @@ impl<'a, T: Scalar> Prepared<'a, T> {
             check_weight_count(counts.len(), rows)?;
         }
         let data = data.reborrow();
-        Ok(Prepared { counts, ..Self::plain(data) })
+        Ok(RowGrid { counts, ..Self::plain(data) })
     }
 
     /// The same rows without weights, as new samples are seen.
@@ -121,7 +121,7 @@ impl<'a, T: Scalar> Prepared<'a, T> {
         if data.n_features() == 0 {
             return Err(Error::NoColumns);
         }
-        let mut prepared = Self::plain(data.reborrow());
+        let mut grid = Self::plain(data.reborrow());
         if let Some(exponents) = exponents {
             let fits = |e: &i32| {
                 (f64::MIN_POSITIVE..f64::INFINITY).contains(&T::from_f64(power_of_two(-e)).to_f64())
@@ -133,13 +133,13 @@ impl<'a, T: Scalar> Prepared<'a, T> {
                     instead: None,
                 });
             }
-            prepared.set_exponents(exponents);
+            grid.set_exponents(exponents);
         }
-        Ok(prepared)
+        Ok(grid)
     }
 
     fn plain(data: Dataset<'a, T>) -> Self {
-        Prepared {
+        RowGrid {
             data,
             counts: None,
             exponents: None,
@@ -193,10 +193,10 @@ impl<'a, T: Scalar> Prepared<'a, T> {
     /// Rows to be handed to tasks at a time, where at most `units` partial results wait: all that are in
     /// memory.
     pub fn rows_together(&self, units: usize) -> usize {
-        let slab = slab_rows(self.data.n_features(), units);
+        let batch = batch_rows(self.data.n_features(), units);
         match self.data.source() {
-            Source::Dense(x) => slab.max(x.nrows()),
-            _ => slab,
+            Source::Dense(x) => batch.max(x.nrows()),
+            _ => batch,
         }
     }
 
@@ -205,31 +205,31 @@ impl<'a, T: Scalar> Prepared<'a, T> {
         matches!(self.data.source(), Source::Sparse(_))
     }
 
-    /// Calls `visit` with all rows in order, at most `slab` at a time; each time a whole number of
+    /// Calls `visit` with all rows in order, at most `batch` at a time; each time a whole number of
     /// units, but for the last. Returns the number of rows.
     ///
-    /// What `visit` computes must be combined unit by unit: where slabs begin and end depends on
+    /// What `visit` computes must be combined unit by unit: where batches begin and end depends on
     /// the reader.
-    pub fn for_each_slab(
+    pub fn for_each_batch(
         &self,
-        slab: usize,
-        mut visit: impl FnMut(Slab<'_, T>) -> Result<()>,
+        batch: usize,
+        mut visit: impl FnMut(RowBatch<'_, T>) -> Result<()>,
     ) -> Result<usize> {
         let n_features = self.data.n_features();
-        let unit = unit_rows(n_features);
+        let unit = reduction_block_rows(n_features);
         let total = match self.data.source() {
             Source::Dense(x) => {
-                for first in (0..x.nrows()).step_by(slab) {
-                    let rows = slab.min(x.nrows() - first);
+                for first in (0..x.nrows()).step_by(batch) {
+                    let rows = batch.min(x.nrows() - first);
                     let part = x.slice(s![first..first + rows, ..]);
-                    visit(self.slab(first, rows, Body::Dense(part))?)?;
+                    visit(self.batch(first, rows, Body::Dense(part))?)?;
                 }
                 x.nrows()
             }
             Source::Sparse(x) => {
-                for first in (0..x.n_rows()).step_by(slab) {
-                    let rows = slab.min(x.n_rows() - first);
-                    visit(self.slab(first, rows, Body::Sparse(x))?)?;
+                for first in (0..x.n_rows()).step_by(batch) {
+                    let rows = batch.min(x.n_rows() - first);
+                    visit(self.batch(first, rows, Body::Sparse(x))?)?;
                 }
                 x.n_rows()
             }
@@ -239,7 +239,7 @@ impl<'a, T: Scalar> Prepared<'a, T> {
                 let mut waiting = Array2::<T>::default((0, 0));
                 let mut filled = 0;
                 let mut first = 0;
-                while let Some(lent) = reader.next_rows(slab)? {
+                while let Some(lent) = reader.next_rows(batch)? {
                     if lent.ncols() != n_features {
                         return Err(Error::Shape {
                             what: "a block of rows",
@@ -255,15 +255,15 @@ impl<'a, T: Scalar> Prepared<'a, T> {
                             .assign(&lent.slice(s![..used, ..]));
                         filled += used;
                         if filled == unit {
-                            visit(self.slab(first, unit, Body::Dense(waiting.view()))?)?;
+                            visit(self.batch(first, unit, Body::Dense(waiting.view()))?)?;
                             first += unit;
                             filled = 0;
                         }
                     }
                     while lent.nrows() - used >= unit {
-                        let rows = ((lent.nrows() - used) / unit * unit).min(slab);
+                        let rows = ((lent.nrows() - used) / unit * unit).min(batch);
                         let part = lent.slice(s![used..used + rows, ..]);
-                        visit(self.slab(first, rows, Body::Dense(part))?)?;
+                        visit(self.batch(first, rows, Body::Dense(part))?)?;
                         first += rows;
                         used += rows;
                     }
@@ -280,7 +280,7 @@ impl<'a, T: Scalar> Prepared<'a, T> {
                 }
                 if filled > 0 {
                     let part = waiting.slice(s![..filled, ..]);
-                    visit(self.slab(first, filled, Body::Dense(part))?)?;
+                    visit(self.batch(first, filled, Body::Dense(part))?)?;
                 }
                 first + filled
             }
@@ -299,8 +299,13 @@ impl<'a, T: Scalar> Prepared<'a, T> {
     }
 }
 
-impl<T: Scalar> Prepared<'_, T> {
-    fn slab<'s>(&'s self, first: usize, rows: usize, body: Body<'s, T>) -> Result<Slab<'s, T>> {
+impl<T: Scalar> RowGrid<'_, T> {
+    fn batch<'s>(
+        &'s self,
+        first: usize,
+        rows: usize,
+        body: Body<'s, T>,
+    ) -> Result<RowBatch<'s, T>> {
         let counts = match &self.counts {
             None => None,
             Some(counts) => Some(counts.get(first..first + rows).ok_or_else(|| {
@@ -308,7 +313,7 @@ impl<T: Scalar> Prepared<'_, T> {
             })?),
         };
         let n_features = self.data.n_features();
-        Ok(Slab { first, rows, n_features, body, counts, prescale: self.prescale.as_deref() })
+        Ok(RowBatch { first, rows, n_features, body, counts, prescale: self.prescale.as_deref() })
     }
 }
 
@@ -321,7 +326,7 @@ fn wrong_weight_count(weights: usize, expected: String) -> Error {
 }
 
 /// Consecutive rows.
-pub(crate) struct Slab<'s, T: Scalar> {
+pub(crate) struct RowBatch<'s, T: Scalar> {
     /// Number of the first row.
     pub first: usize,
     pub rows: usize,
@@ -336,8 +341,8 @@ enum Body<'s, T: Scalar> {
     Sparse(&'s super::Csr<T>),
 }
 
-impl<T: Scalar> Slab<'_, T> {
-    /// Rows `start..end` of the slab, row by row in memory: where they lie if they lie so, otherwise
+impl<T: Scalar> RowBatch<'_, T> {
+    /// Rows `start..end` of the batch, row by row in memory: where they lie if they lie so, otherwise
     /// copied to `scratch` (a block at a time: never the data).
     pub fn block<'b>(&'b self, start: usize, end: usize, scratch: &'b mut Vec<T>) -> Block<'b, T> {
         self.strip(start, end, 0..self.n_features, scratch)
@@ -382,12 +387,12 @@ impl<T: Scalar> Slab<'_, T> {
         block(scratch, width)
     }
 
-    /// The weights of some rows of the slab, where there are any.
+    /// The weights of some rows of the batch, where there are any.
     pub fn counts(&self, start: usize, end: usize) -> Option<&[f64]> {
         self.counts.map(|counts| &counts[start..end])
     }
 
-    /// The weight of one row of the slab.
+    /// The weight of one row of the batch.
     #[inline(always)]
     pub fn count(&self, row: usize) -> f64 {
         self.counts.map_or(1.0, |c| c[row])
@@ -416,7 +421,7 @@ impl<T: Scalar> Slab<'_, T> {
         if start < end {
             return self.upcoming(start, rows, end);
         }
-        self.upcoming(next * unit_rows(self.n_features), rows, self.rows)
+        self.upcoming(next * reduction_block_rows(self.n_features), rows, self.rows)
     }
 
     fn copy_rows(&self, start: usize, end: usize, features: Range<usize>, scratch: &mut Vec<T>) {
