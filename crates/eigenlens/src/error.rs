@@ -410,7 +410,7 @@ pub enum Warning {
     /// Fewer components carry variance than were asked for; the rest are null.
     NullComponents {
         /// Components that carry variance.
-        useful: usize,
+        rank: usize,
         /// Components asked for.
         requested: usize,
     },
@@ -522,7 +522,7 @@ pub enum Warning {
     /// The labels tell fewer directions than were asked for: the rank of the centred label kernel.
     LabelRank {
         /// Components that depend on the labels.
-        useful: usize,
+        rank: usize,
         /// Components asked for.
         requested: usize,
     },
@@ -591,9 +591,9 @@ impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Warning::NoVariance => write!(f, "the data have no variance"),
-            Warning::NullComponents { useful, requested } => write!(
+            Warning::NullComponents { rank, requested } => write!(
                 f,
-                "only {useful} of the {requested} components carry variance; the others are null"
+                "only {rank} of the {requested} components carry variance; the others are null"
             ),
             Warning::ConstantColumns { names, .. } => {
                 write!(
@@ -678,10 +678,10 @@ impl fmt::Display for Warning {
                 f,
                 "{what} stopped after {iterations} iterations: its last change is {change:.1e}, the tolerance {tolerance:.1e}"
             ),
-            Warning::LabelRank { useful, requested } => write!(
+            Warning::LabelRank { rank, requested } => write!(
                 f,
                 "the target tells {} apart, not {requested}; the others are null",
-                plural(*useful, "direction", "directions")
+                plural(*rank, "direction", "directions")
             ),
             Warning::NoDependence => {
                 write!(f, "the features have nothing in common with the target")

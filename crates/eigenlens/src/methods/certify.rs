@@ -17,7 +17,7 @@ pub(super) struct Certifier<'a> {
     pub map: &'a LinearMap,
     pub values: &'a [f64],
     pub pairs: &'a EigenPairs,
-    pub useful: usize,
+    pub rank: usize,
     pub total: f64,
     pub divisor: f64,
     /// The relative residual that is asked for.
@@ -41,7 +41,7 @@ impl Certifier<'_> {
             None => certificate::missed_by_matrix(
                 solver.matrix().map(|matrix| (matrix, self.pairs.vectors.view())),
                 &self.pairs.values,
-                k.min(self.useful),
+                k.min(self.rank),
                 self.total,
             ),
         };
@@ -148,8 +148,8 @@ impl Certifier<'_> {
             certificate::missed_by_probes(
                 measured(padded..padded + everywhere),
                 gaussian.view(),
-                columns.slice(s![.., ..self.useful]),
-                &values[..self.useful],
+                columns.slice(s![.., ..self.rank]),
+                &values[..self.rank],
             )
         });
         Ok(certificate::certify(Measured {
@@ -158,7 +158,7 @@ impl Certifier<'_> {
             residuals: &residuals,
             along: &along,
             orthogonality: certificate::orthogonality(block.slice(s![.., ..k])),
-            floor: self.pairs.floor,
+            rounding_floor: self.pairs.rounding_floor,
             evidence,
             none_missed,
         }))
@@ -179,7 +179,7 @@ impl Certifier<'_> {
             return Some(ResidualModel::Remainder { basis: basis.view(), coefficients });
         }
         // Components that took the place of rounding have nothing to do with what was found.
-        let found = |j: &usize| *j < self.useful || *j >= self.values.len();
+        let found = |j: &usize| *j < self.rank || *j >= self.values.len();
         for j in (0..kept.min(known.ncols())).filter(found) {
             coefficients.column_mut(j).assign(&known.column(j));
         }
@@ -256,12 +256,12 @@ mod tests {
         let (values, mut components) =
             finish::largest_first(&pairs.values, &pairs.vectors, k, f64::SIGN_TIE);
         components[[0, 0]] += spoil_vector;
-        let map = LinearMap { scaler: scaler.clone(), components, useful: k, threads: None };
+        let map = LinearMap { scaler: scaler.clone(), components, rank: k, threads: None };
         let divisor = columns.weight - 1.0;
         let (values, pairs) = (&values[..], &pairs);
         let (tolerance, seed) = (f64::INFINITY, 0);
         let certifier =
-            Certifier { map: &map, values, pairs, useful: k, total, divisor, tolerance, seed };
+            Certifier { map: &map, values, pairs, rank: k, total, divisor, tolerance, seed };
         let standardized = Standardized { grid: &grid, scaler: &scaler };
         let certificate =
             certifier.certify(&standardized, &solver, None, &mut ScoreMoments::new(k)).unwrap();
@@ -322,12 +322,12 @@ mod tests {
                 rest.dot(&rest).sqrt()
             })
             .collect();
-        let map = LinearMap { scaler: scaler.clone(), components, useful: k, threads: None };
+        let map = LinearMap { scaler: scaler.clone(), components, rank: k, threads: None };
         let (values, pairs) = (&values[..], &pairs);
         let total = columns.squares.iter().sum::<f64>() / divisor;
         let (tolerance, seed) = (f64::INFINITY, 0);
         let certifier =
-            Certifier { map: &map, values, pairs, useful: k, total, divisor, tolerance, seed };
+            Certifier { map: &map, values, pairs, rank: k, total, divisor, tolerance, seed };
         let certificate =
             certifier.certify(&standardized(), &solver, None, &mut ScoreMoments::new(k)).unwrap();
         (certificate, values[0], true_residuals)

@@ -157,7 +157,7 @@ impl Fit {
             tolerance: 0.1 * self.em_tolerance(),
             max_iterations: self.options.max_iterations,
             accelerate: !em_options.plain,
-            floor: (NOISE_FLOOR * mean_variance).max(f64::MIN_POSITIVE),
+            noise_floor: (NOISE_FLOOR * mean_variance).max(f64::MIN_POSITIVE),
             room: self.em_memory(data).room,
         };
         // A full covariance has one variance that may as well be called noise: with k = d − 1 the
@@ -227,7 +227,7 @@ impl Fit {
         let (strengths, mut components, relevance) = axes(part, em_options.bayesian)?;
         let k = if em_options.bayesian { strengths.len().max(1) } else { k };
         // The prior may leave nothing: one null component stands for it.
-        let useful = strengths.len().min(k);
+        let rank = strengths.len().min(k);
         // Data without any spread have no noise either.
         let flat = surveyed.mean_variance() == 0.0;
         let noise = if flat { 0.0 } else { part.noise };
@@ -239,7 +239,7 @@ impl Fit {
                 .map_err(|e| Error::Internal(e.to_string()))?;
             ml.resize(k, noise);
         }
-        finish::complete(&mut components, useful, T::SIGN_TIE);
+        finish::complete(&mut components, rank, T::SIGN_TIE);
         let latent = Latent::new(components.view(), &ml, noise);
         // Residuals of the fixed point, and probes for what might have been overlooked.
         let mut block = Array2::<f64>::zeros((d, k + PROBES));
@@ -263,7 +263,7 @@ impl Fit {
             residuals: &residuals,
             along: &along,
             orthogonality: certificate::orthogonality(columns.view()),
-            floor: 0.0,
+            rounding_floor: 0.0,
             evidence: Evidence::Expected,
             none_missed: certificate::missed_by_probes(
                 product.slice(s![.., k..]),
@@ -284,7 +284,7 @@ impl Fit {
         }
         if flat {
             warnings.push(Warning::NoVariance);
-        } else if noise <= em.floor {
+        } else if noise <= em.noise_floor {
             warnings.push(Warning::NoiseVanishes { share: NOISE_FLOOR });
         }
         if !estimate.converged {
@@ -313,7 +313,7 @@ impl Fit {
             method: self.method,
             map: LinearMap {
                 scaler: shifted(scaler, &part.mean),
-                useful: ml.iter().filter(|v| **v > 0.0).count(),
+                rank: ml.iter().filter(|v| **v > 0.0).count(),
                 components,
                 threads: self.options.threads,
             },

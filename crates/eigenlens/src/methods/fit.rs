@@ -222,14 +222,18 @@ impl Fit {
         if may_give_up && !pairs.convergence.converged {
             return Ok(Followed::GaveUp { rows: columns.rows });
         }
-        let useful =
-            pairs.values.iter().take(k.min(max_rank)).filter(|v| **v > pairs.floor).count();
-        let below_floor = useful < k.min(max_rank) && total > 0.0;
+        let rank = pairs
+            .values
+            .iter()
+            .take(k.min(max_rank))
+            .filter(|v| **v > pairs.rounding_floor)
+            .count();
+        let below_rounding = rank < k.min(max_rank) && total > 0.0;
         // The value after the last one asked for keeps its size: it is the guard that gaps are
         // measured to.
-        let carries = if useful < k { useful } else { max_rank };
-        for (j, v) in pairs.values.iter_mut().enumerate().skip(useful) {
-            if j >= carries || *v <= pairs.floor {
+        let carries = if rank < k { rank } else { max_rank };
+        for (j, v) in pairs.values.iter_mut().enumerate().skip(rank) {
+            if j >= carries || *v <= pairs.rounding_floor {
                 *v = 0.0;
             }
         }
@@ -244,15 +248,15 @@ impl Fit {
             components = ndarray::concatenate(Axis(0), &[components.view(), missing.view()])
                 .map_err(|e| Error::Internal(e.to_string()))?;
         }
-        finish::complete(&mut components, useful, tie);
+        finish::complete(&mut components, rank, tie);
         // Step 5: scores and certificate, in one pass over the data.
         let map =
-            LinearMap { scaler: scaler.clone(), components, useful, threads: self.options.threads };
+            LinearMap { scaler: scaler.clone(), components, rank, threads: self.options.threads };
         let certifier = Certifier {
             map: &map,
             values: &values,
             pairs: &pairs,
-            useful,
+            rank,
             total,
             divisor,
             tolerance: self.tolerance::<T>(),
@@ -267,8 +271,8 @@ impl Fit {
             certifier.certify(&standardized(), &solver, scores.as_mut(), &mut score_moments)?;
         drop(solver);
         // Step 6: what the user should know.
-        let mut warnings = warn::<T>(data, &columns, &scaler, &variances, &values, useful, k, self);
-        warnings.extend(score_warnings(&score_moments, columns.weight, useful));
+        let mut warnings = warn::<T>(data, &columns, &scaler, &variances, &values, rank, k, self);
+        warnings.extend(score_warnings(&score_moments, columns.weight, rank));
         warnings.extend(notes);
         let scores = scores.map_or_else(|| Ok(Array2::default((0, k))), Scores::into_array)?;
         let model = PcaModel::new(PcaParts {
@@ -291,12 +295,12 @@ impl Fit {
             missing: None,
         });
         let rows = columns.rows;
-        Ok(Followed::Fitted(Box::new(Fitted { model, scores, below_floor, rows })))
+        Ok(Followed::Fitted(Box::new(Fitted { model, scores, below_rounding, rows })))
     }
 
     /// Why the answer of a fast route is not good enough, if it is not.
     fn too_coarse<T: Scalar>(&self, fitted: &Fitted<T>) -> Option<String> {
-        if fitted.below_floor {
+        if fitted.below_rounding {
             return Some("components asked for lie below its rounding".into());
         }
         let residual = fitted.model.certificate().relative_residual();
@@ -423,7 +427,7 @@ enum Followed<T: Scalar> {
 struct Fitted<T: Scalar> {
     model: PcaModel,
     scores: Array2<T>,
-    below_floor: bool,
+    below_rounding: bool,
     /// Rows of positive weight.
     rows: usize,
 }
@@ -470,7 +474,7 @@ impl ComponentSelector<'_> {
                 let values: Vec<f64> = all
                     .iter()
                     .take(self.max_rank)
-                    .map(|v| if *v > pairs.floor { *v } else { 0.0 })
+                    .map(|v| if *v > pairs.rounding_floor { *v } else { 0.0 })
                     .collect();
                 let spectrum = Spectrum {
                     values: &values,
@@ -606,7 +610,7 @@ pub(super) fn warn<T: Scalar>(
     scaler: &Scaler,
     variances: &[f64],
     values: &[f64],
-    useful: usize,
+    rank: usize,
     k: usize,
     fit: &Fit,
 ) -> Vec<Warning> {
@@ -614,8 +618,8 @@ pub(super) fn warn<T: Scalar>(
     let total: f64 = variances.iter().sum();
     if total == 0.0 {
         warnings.push(Warning::NoVariance);
-    } else if useful < k {
-        warnings.push(Warning::NullComponents { useful, requested: k });
+    } else if rank < k {
+        warnings.push(Warning::NullComponents { rank, requested: k });
     }
     if fit.standardize && !scaler.constant.is_empty() {
         let names = scaler.constant.iter().map(|&f| data.column_name(f)).collect();
@@ -655,7 +659,7 @@ pub(super) fn warn<T: Scalar>(
     warnings
 }
 
-fn score_warnings(score_moments: &ScoreMoments, n: f64, useful: usize) -> Vec<Warning> {
+fn score_warnings(score_moments: &ScoreMoments, n: f64, rank: usize) -> Vec<Warning> {
     const ONE_ROW: f64 = 0.9;
     const HEAVY: f64 = 10.0;
     let mut warnings = Vec::new();
@@ -664,7 +668,7 @@ fn score_warnings(score_moments: &ScoreMoments, n: f64, useful: usize) -> Vec<Wa
     if n < 10.0 {
         return warnings;
     }
-    for component in 0..useful {
+    for component in 0..rank {
         let squares = score_moments.squares[component];
         if squares <= 0.0 {
             continue;

@@ -113,7 +113,7 @@ fn from_matrix(
         let all = dense::full(matrix.view(), d)?;
         let spectrum = all.spectrum.unwrap_or_default();
         let top = spectrum.first().copied().unwrap_or(0.0).max(0.0);
-        let floor = 8.0 * (d as f64).sqrt() * f64::EPSILON * top;
+        let rounding_floor = 8.0 * (d as f64).sqrt() * f64::EPSILON * top;
         check_spectrum(&spectrum)?;
         let k = match &fit.n_components {
             NComponents::Fixed(k) => *k,
@@ -130,7 +130,7 @@ fn from_matrix(
                 let values: Vec<f64> = spectrum
                     .iter()
                     .take(max_rank)
-                    .map(|v| if *v > floor { *v } else { 0.0 })
+                    .map(|v| if *v > rounding_floor { *v } else { 0.0 })
                     .collect();
                 let spectrum = Spectrum {
                     values: &values,
@@ -156,12 +156,12 @@ fn from_matrix(
                 }
             }
         };
-        let useful = spectrum.iter().take(k.min(max_rank)).filter(|v| **v > floor).count();
+        let rank = spectrum.iter().take(k.min(max_rank)).filter(|v| **v > rounding_floor).count();
         let mut values = spectrum[..k.min(d)].to_vec();
-        values.iter_mut().skip(useful).for_each(|v| *v = 0.0);
+        values.iter_mut().skip(rank).for_each(|v| *v = 0.0);
         let tie = finish::f64_tie();
         let (_, mut components) = finish::largest_first(&spectrum, &all.ritz.vectors, k, tie);
-        finish::complete(&mut components, useful, tie);
+        finish::complete(&mut components, rank, tie);
         let columns = components.t().as_standard_layout().into_owned();
         let mut measured = values.clone();
         measured.extend(spectrum.get(k).map(|v| v.max(0.0)));
@@ -169,26 +169,26 @@ fn from_matrix(
         let wider = wider.t().as_standard_layout().into_owned();
         let product = gemm::product(matrix.view(), wider.view());
         let mut residuals = certificate::residuals(product.view(), wider.view(), &measured);
-        residuals.iter_mut().skip(useful).take(k - useful).for_each(|r| *r = r.min(floor));
+        residuals.iter_mut().skip(rank).take(k - rank).for_each(|r| *r = r.min(rounding_floor));
         let certificate = certificate::certify(Measured {
             values: &measured,
             k,
             residuals: &residuals,
             along: &certificate::along(product.view(), wider.view(), &measured),
             orthogonality: certificate::orthogonality(columns.view()),
-            floor,
+            rounding_floor,
             evidence: Evidence::Matrix,
             none_missed: NoneMissed::Complete,
         });
         let mut warnings = Vec::new();
-        if useful == 0 {
+        if rank == 0 {
             warnings.push(Warning::NoVariance);
-        } else if useful < k {
-            warnings.push(Warning::NullComponents { useful, requested: k });
+        } else if rank < k {
+            warnings.push(Warning::NullComponents { rank, requested: k });
         }
         Ok(PcaModel::new(PcaParts {
             method: fit.method,
-            map: LinearMap { scaler, components, useful, threads: fit.options.threads },
+            map: LinearMap { scaler, components, rank, threads: fit.options.threads },
             next_value: spectrum.get(k).copied(),
             values,
             total,
@@ -217,13 +217,15 @@ pub(super) fn check_positive(matrix: ArrayView2<f64>) -> Result<()> {
 
 fn check_spectrum(descending: &[f64]) -> Result<()> {
     let top = descending.first().copied().unwrap_or(0.0).max(0.0);
-    let floor = 8.0 * (descending.len() as f64).sqrt() * f64::EPSILON * top;
+    let rounding_floor = 8.0 * (descending.len() as f64).sqrt() * f64::EPSILON * top;
     match descending.last() {
-        Some(&least) if least < -1e3 * floor && least < -1e-10 * top => Err(Error::NotPositive {
-            what: "the covariance matrix",
-            eigenvalue: least,
-            largest: top,
-        }),
+        Some(&least) if least < -1e3 * rounding_floor && least < -1e-10 * top => {
+            Err(Error::NotPositive {
+                what: "the covariance matrix",
+                eigenvalue: least,
+                largest: top,
+            })
+        }
         _ => Ok(()),
     }
 }

@@ -181,7 +181,7 @@ impl Isomap {
             method: "isomap",
             coordinates: placed * unit,
             eigenvalues: pairs.values.iter().map(|v| v * unit * unit).collect(),
-            useful: pairs.useful,
+            rank: pairs.rank,
             trace: Some(pairs.trace * unit * unit),
             negative: Some(super::mds::in_units(pairs.negative, unit * unit)),
             quality,
@@ -193,7 +193,7 @@ impl Isomap {
             plan,
             tolerance,
             threads: self.options.threads,
-            warnings: spectral::null_warnings(pairs.useful, k),
+            warnings: spectral::null_warnings(pairs.rank, k),
             map: EmbeddingMap::Distances(map),
         }))
     }

@@ -94,30 +94,38 @@ fn exact_parts<T: Scalar>(
     };
     // What rounding each value, and centring a kernel with a large mean, leave of an eigenvalue of 0.
     let row_sum = column_means.iter().fold(0.0f64, |m, v| m.max(v.abs())) * n as f64;
-    let floor = 8.0 * (n as f64).sqrt() * rounding * largest + 4.0 * f64::EPSILON * row_sum;
+    let rounding_floor =
+        8.0 * (n as f64).sqrt() * rounding * largest + 4.0 * f64::EPSILON * row_sum;
     let gram = gram.centered();
     // Step 3: the pairs.
-    let search =
-        ComponentSelector { fit, gram: &gram, n, total, floor, tolerance: fit.tolerance::<T>() };
+    let search = ComponentSelector {
+        fit,
+        gram: &gram,
+        n,
+        total,
+        rounding_floor,
+        tolerance: fit.tolerance::<T>(),
+    };
     let (k, pairs) = search.resolve()?;
     gram.rest();
     let order = finish::descending(&pairs.values);
     let top = order.first().map_or(0.0, |&j| pairs.values[j].max(0.0));
-    let floor = floor.max(1e-14 * top);
-    let useful = order.iter().take(k.min(n - 1)).filter(|&&j| pairs.values[j] > floor).count();
+    let rounding_floor = rounding_floor.max(1e-14 * top);
+    let rank =
+        order.iter().take(k.min(n - 1)).filter(|&&j| pairs.values[j] > rounding_floor).count();
     // Step 4: order, sign, null directions.
     let tie = T::SIGN_TIE;
     let (mut values, mut components) =
         finish::largest_first(&pairs.values, &pairs.vectors, k.min(pairs.values.len()), tie);
-    values.iter_mut().skip(useful).for_each(|v| *v = 0.0);
-    finish::complete(&mut components, useful, tie);
+    values.iter_mut().skip(rank).for_each(|v| *v = 0.0);
+    finish::complete(&mut components, rank, tie);
     let vectors = components.reversed_axes().as_standard_layout().into_owned();
     // Step 5: the certificate, against the kernel computed once more.
     let guard =
         order.get(k).map(|&j| (pairs.values[j], pairs.vectors.slice(s![.., j..j + 1]).to_owned()));
     let certificate = certify(
         &KernelGram::recomputed(&kernel, wide.as_ref().unwrap_or(&points)).centered(),
-        &Found { vectors: &vectors, values: &values, useful, guard, floor },
+        &Found { vectors: &vectors, values: &values, rank, guard, rounding_floor },
         total,
         kernel.is_positive(),
         fit.options.seed,
@@ -127,14 +135,14 @@ fn exact_parts<T: Scalar>(
     let negative = if kernel.is_positive() {
         None
     } else {
-        negative_part(fit, &kernel, &points, &gram, total, floor)?
+        negative_part(fit, &kernel, &points, &gram, total, rounding_floor)?
     };
     drop(gram);
     let mut warnings = Vec::new();
-    if useful == 0 {
+    if rank == 0 {
         warnings.push(Warning::NoVariance);
-    } else if useful < k {
-        warnings.push(Warning::NullComponents { useful, requested: k });
+    } else if rank < k {
+        warnings.push(Warning::NullComponents { rank, requested: k });
     }
     if let Some(gamma) = bandwidth(&kernel)
         && let Some(value) = all_alike(n as f64, mean, trace)
@@ -201,7 +209,7 @@ struct ComponentSelector<'a> {
     gram: &'a KernelGram<'a>,
     n: usize,
     total: f64,
-    floor: f64,
+    rounding_floor: f64,
     tolerance: f64,
 }
 
@@ -236,7 +244,7 @@ impl ComponentSelector<'_> {
             let mut sum = 0.0;
             let found = order.iter().position(|&j| {
                 sum += pairs.values[j].max(0.0);
-                pairs.values[j] <= self.floor || stop(sum, pairs.values[j])
+                pairs.values[j] <= self.rounding_floor || stop(sum, pairs.values[j])
             });
             if let Some(last) = found {
                 return Ok(((last + 1 - drop).clamp(1, k), pairs));
@@ -275,9 +283,9 @@ const FEW: usize = 512;
 struct Found<'a> {
     vectors: &'a Array2<f64>,
     values: &'a [f64],
-    useful: usize,
+    rank: usize,
     guard: Option<(f64, Array2<f64>)>,
-    floor: f64,
+    rounding_floor: f64,
 }
 
 fn certify(
@@ -287,7 +295,7 @@ fn certify(
     positive: bool,
     seed: u64,
 ) -> Result<Certificate> {
-    let Found { vectors, values, useful, ref guard, floor } = *found;
+    let Found { vectors, values, rank, ref guard, rounding_floor } = *found;
     let (n, k) = vectors.dim();
     let probes = random::normal_matrix(&mut random::stream(seed, 3), n, PROBES);
     let mut blocks: Vec<ArrayView2<f64>> = vec![vectors.view()];
@@ -303,16 +311,16 @@ fn certify(
     let m = measured.len();
     let (left, right) = (product.slice(s![.., ..m]), all.slice(s![.., ..m]));
     let mut residuals = certificate::residuals(left, right, &measured);
-    residuals.iter_mut().take(k).skip(useful).for_each(|r| *r = r.min(floor));
-    let by_trace = certificate::missed_by_matrix(None, values, useful.max(1), total);
+    residuals.iter_mut().take(k).skip(rank).for_each(|r| *r = r.min(rounding_floor));
+    let by_trace = certificate::missed_by_matrix(None, values, rank.max(1), total);
     let none_missed = match by_trace {
-        _ if n <= FEW || useful == k && k == n => NoneMissed::Complete,
-        Some(excluded) if positive && useful > 0 => excluded,
+        _ if n <= FEW || rank == k && k == n => NoneMissed::Complete,
+        Some(excluded) if positive && rank > 0 => excluded,
         _ => certificate::missed_by_probes(
             product.slice(s![.., m..]).as_standard_layout().view(),
             probes.view(),
-            vectors.slice(s![.., ..useful]).as_standard_layout().view(),
-            &values[..useful],
+            vectors.slice(s![.., ..rank]).as_standard_layout().view(),
+            &values[..rank],
         ),
     };
     Ok(certificate::certify(Measured {
@@ -321,7 +329,7 @@ fn certify(
         residuals: &residuals,
         along: &certificate::along(left, right, &measured),
         orthogonality: certificate::orthogonality(vectors.view()),
-        floor,
+        rounding_floor,
         evidence: Evidence::Data,
         none_missed,
     }))
@@ -337,7 +345,7 @@ fn negative_part(
     points: &Points,
     gram: &KernelGram,
     total: f64,
-    floor: f64,
+    rounding_floor: f64,
 ) -> Result<Option<NegativePart>> {
     let n = points.len();
     let (values, complete) = if n <= ALL_VALUES {
@@ -353,7 +361,7 @@ fn negative_part(
         let pairs = krylov::largest(&Negated(gram), &request)?;
         (pairs.values.iter().map(|v| -v).collect(), false)
     };
-    let below: Vec<f64> = values.iter().copied().filter(|v| *v < -floor).collect();
+    let below: Vec<f64> = values.iter().copied().filter(|v| *v < -rounding_floor).collect();
     let size: f64 = below.iter().map(|v| v.abs()).sum();
     let smallest = below.iter().copied().fold(0.0, f64::min);
     let all = if complete { values.iter().map(|v| v.abs()).sum() } else { total + 2.0 * size };

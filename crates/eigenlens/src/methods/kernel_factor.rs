@@ -131,8 +131,8 @@ fn inverse_root(kernel: &ResolvedKernel, landmarks: &Points) -> Result<Array2<f6
     let m = w.nrows();
     let (values, vectors) = dense::symmetric_eigen(w.view())?;
     let top = values.last().copied().unwrap_or(0.0).max(0.0);
-    let floor = 8.0 * m as f64 * f64::EPSILON * top;
-    let kept: Vec<usize> = (0..m).rev().filter(|&j| values[j] > floor).collect();
+    let rounding_floor = 8.0 * m as f64 * f64::EPSILON * top;
+    let kept: Vec<usize> = (0..m).rev().filter(|&j| values[j] > rounding_floor).collect();
     if kept.is_empty() {
         // A kernel of zeros: one column of zeros stands for it.
         return Ok(Array2::zeros((m, 1)));

@@ -175,13 +175,13 @@ impl KernelSupervisedPca {
         let smallest = order.last().map_or(0.0, |&j| values[j].min(0.0));
         let diagonal = gram.diagonal();
         let size = diagonal.iter().fold(0.0f64, |m, v| m.max(v.abs())) * labels.squares;
-        let floor = 1e-14 * top + 16.0 * f64::EPSILON * size;
+        let rounding_floor = 1e-14 * top + 16.0 * f64::EPSILON * size;
         let most = labels.rank.min(n - 1);
-        let carry = order.iter().take(most).filter(|&&j| values[j] > floor).count();
+        let carry = order.iter().take(most).filter(|&&j| values[j] > rounding_floor).count();
         let k = self.resolve(&order, &values, carry, total, n);
-        let useful = k.min(carry);
+        let rank = k.min(carry);
         // Step 4: A = Δ V Σ⁻¹, signed by the training scores H K_x A.
-        let chosen: Vec<usize> = order.iter().copied().take(useful).collect();
+        let chosen: Vec<usize> = order.iter().copied().take(rank).collect();
         let mut kept: Vec<f64> = chosen.iter().map(|&j| values[j]).collect();
         let mut inner = vectors.select(Axis(1), &chosen);
         for (mut column, value) in inner.columns_mut().into_iter().zip(&kept) {
@@ -190,8 +190,8 @@ impl KernelSupervisedPca {
         let inner = inner.as_standard_layout().into_owned();
         let mut scores = gemm::product(product.view(), inner.view());
         let mut coefficients = gemm::product(delta.view(), inner.view());
-        let mut signs = Vec::with_capacity(useful);
-        for j in 0..useful {
+        let mut signs = Vec::with_capacity(rank);
+        for j in 0..rank {
             let mean = scores.column(j).mean().unwrap_or(0.0);
             scores.column_mut(j).mapv_inplace(|z| z - mean);
             let sign = finish::sign_of(scores.column(j), T::SIGN_TIE);
@@ -201,7 +201,7 @@ impl KernelSupervisedPca {
         }
         // Step 5: the certificate, against the kernel applied once more.
         let unit = vectors.select(Axis(1), &chosen).as_standard_layout().into_owned();
-        let certificate = certify(&gram, &delta, &unit, &kept, floor, k)?;
+        let certificate = certify(&gram, &delta, &unit, &kept, rounding_floor, k)?;
         drop(product);
         // Step 6: the model; null components score 0.
         let divisor = n as f64 - 1.0;
@@ -210,10 +210,10 @@ impl KernelSupervisedPca {
         variances.resize(k, 0.0);
         kept.resize(k, 0.0);
         let mut all = Array2::zeros((n, k));
-        all.slice_mut(s![.., ..useful]).assign(&coefficients);
+        all.slice_mut(s![.., ..rank]).assign(&coefficients);
         let offsets = if self.center { means.dot(&all).to_vec() } else { vec![0.0; k] };
         let variance = (diagonal.iter().sum::<f64>() - means.sum()).max(0.0) / divisor;
-        let warnings = self.warnings(labels, useful, k, top, smallest, total, &order, &values);
+        let warnings = self.warnings(labels, rank, k, top, smallest, total, &order, &values);
         let points =
             if kernel == ResolvedKernel::Precomputed { Points::absent(&kernel, n) } else { points };
         let pairs = (labels.weight - 1.0) * (labels.weight - 1.0);
@@ -270,7 +270,7 @@ impl KernelSupervisedPca {
     fn warnings(
         &self,
         labels: &Labels,
-        useful: usize,
+        rank: usize,
         k: usize,
         top: f64,
         smallest: f64,
@@ -279,10 +279,10 @@ impl KernelSupervisedPca {
         values: &[f64],
     ) -> Vec<Warning> {
         let mut warnings = labels.warnings.clone();
-        if useful == 0 {
+        if rank == 0 {
             warnings.push(Warning::NoDependence);
-        } else if useful < k {
-            warnings.push(Warning::LabelRank { useful, requested: k });
+        } else if rank < k {
+            warnings.push(Warning::LabelRank { rank, requested: k });
         }
         if smallest < -1e-10 * top {
             let negative: f64 = order.iter().map(|&j| values[j].min(0.0).abs()).sum();
@@ -402,7 +402,7 @@ fn certify(
     delta: &Array2<f64>,
     vectors: &Array2<f64>,
     values: &[f64],
-    floor: f64,
+    rounding_floor: f64,
     k: usize,
 ) -> Result<Certificate> {
     let combined = gemm::product(delta.view(), vectors.view());
@@ -422,7 +422,7 @@ fn certify(
         residuals: &residuals,
         along: &along,
         orthogonality,
-        floor,
+        rounding_floor,
         evidence: Evidence::Data,
         none_missed: NoneMissed::Complete,
     }))

@@ -202,7 +202,7 @@ impl LaplacianEigenmaps {
             method: "laplacian",
             coordinates,
             eigenvalues: pairs.values,
-            useful: k,
+            rank: k,
             trace: None,
             negative: None,
             quality,

@@ -195,7 +195,7 @@ impl Lle {
             method: "lle",
             coordinates,
             eigenvalues: pairs.values,
-            useful: k,
+            rank: k,
             trace: None,
             negative: None,
             quality,

@@ -193,12 +193,12 @@ impl Mds {
         let mut eigenvalues: Vec<f64> =
             pca.explained_variance().iter().map(|v| v * divisor).collect();
         eigenvalues.resize(k, 0.0);
-        let useful = pca.n_useful_components();
+        let rank = pca.n_useful_components();
         Ok(EmbeddingModel::new(EmbeddingParts {
             method: "mds",
             coordinates,
             eigenvalues,
-            useful,
+            rank,
             trace: Some(pca.total_variance() * divisor),
             negative: Some(NegativePart { share: 0.0, smallest: 0.0, complete: true }),
             quality,
@@ -210,7 +210,7 @@ impl Mds {
             plan,
             tolerance: spectral::tolerance::<T>(&self.options),
             threads: self.options.threads,
-            warnings: spectral::null_warnings(useful, k),
+            warnings: spectral::null_warnings(rank, k),
             map: EmbeddingMap::Linear { pca: Box::new(pca), signs },
         }))
     }
@@ -239,7 +239,7 @@ impl Mds {
             method: "mds",
             coordinates: coordinates * unit,
             eigenvalues: pairs.values.iter().map(|v| v * unit * unit).collect(),
-            useful: pairs.useful,
+            rank: pairs.rank,
             trace: Some(pairs.trace * unit * unit),
             negative: Some(in_units(pairs.negative, unit * unit)),
             quality,
@@ -251,7 +251,7 @@ impl Mds {
             plan,
             tolerance,
             threads: self.options.threads,
-            warnings: spectral::null_warnings(pairs.useful, k),
+            warnings: spectral::null_warnings(pairs.rank, k),
             map: EmbeddingMap::Distances(map),
         }))
     }
@@ -263,7 +263,7 @@ pub(super) fn dress(pairs: &EigenPairs) -> (Array2<f64>, Array2<f64>) {
     let mut projector = pairs.vectors.clone();
     let mut coordinates = pairs.vectors.clone();
     for j in 0..roots.len() {
-        let null = j >= pairs.useful;
+        let null = j >= pairs.rank;
         let (up, down) = if null { (0.0, 0.0) } else { (roots[j], 1.0 / roots[j]) };
         projector.slice_mut(s![.., j]).mapv_inplace(|v| v * down);
         coordinates.slice_mut(s![.., j]).mapv_inplace(|v| v * up);

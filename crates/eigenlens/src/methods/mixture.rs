@@ -172,12 +172,12 @@ impl PpcaMixture {
             });
         }
         let mean_variance = surveyed.mean_variance();
-        let floor = if self.n_parts > 1 { PART_FLOOR } else { NOISE_FLOOR };
+        let noise_floor = if self.n_parts > 1 { PART_FLOOR } else { NOISE_FLOOR };
         let em = Em {
             tolerance: 0.1 * self.fit.em_tolerance(),
             max_iterations: self.fit.options.max_iterations,
             accelerate: true,
-            floor: (floor * mean_variance).max(f64::MIN_POSITIVE),
+            noise_floor: (noise_floor * mean_variance).max(f64::MIN_POSITIVE),
             room: self.memory(data).room,
         };
         let estimate = fit_mixture(
@@ -199,8 +199,8 @@ impl PpcaMixture {
         }
         if mean_variance == 0.0 {
             warnings.push(Warning::NoVariance);
-        } else if estimate.parts.iter().any(|p| p.noise <= em.floor) {
-            warnings.push(Warning::NoiseVanishes { share: floor });
+        } else if estimate.parts.iter().any(|p| p.noise <= em.noise_floor) {
+            warnings.push(Warning::NoiseVanishes { share: noise_floor });
         }
         if !estimate.converged {
             warnings.push(Warning::EmNotConverged {

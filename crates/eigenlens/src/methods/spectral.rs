@@ -159,7 +159,7 @@ pub(super) struct EigenPairs {
     /// n × k, signed, unit columns.
     pub vectors: Array2<f64>,
     /// Components that are not null.
-    pub useful: usize,
+    pub rank: usize,
     pub certificate: Certificate,
     pub convergence: Convergence,
     /// Of the centred distances.
@@ -199,15 +199,15 @@ pub(super) fn leading_of_distances(
     let order = finish::descending(&ritz.values);
     let mut measured: Vec<f64> = order.iter().take(k + 1).map(|&j| ritz.values[j]).collect();
     let size = measured.first().map_or(0.0, |v| v.abs()).max(trace);
-    let floor = 8.0 * (n as f64).sqrt() * f64::EPSILON * size;
-    let useful = measured.iter().take(k.min(n - 1)).filter(|v| **v > floor).count();
+    let rounding_floor = 8.0 * (n as f64).sqrt() * f64::EPSILON * size;
+    let rank = measured.iter().take(k.min(n - 1)).filter(|v| **v > rounding_floor).count();
     let tie = finish::f64_tie();
     let (_, mut rows) = finish::largest_first(&ritz.values, &ritz.vectors, measured.len(), tie);
     let mut kept = rows.slice(s![..k, ..]).to_owned();
-    finish::complete(&mut kept, useful, tie);
+    finish::complete(&mut kept, rank, tie);
     rows.slice_mut(s![..k, ..]).assign(&kept);
-    measured.iter_mut().skip(useful).for_each(|v| *v = v.max(0.0));
-    measured[useful..k].fill(0.0);
+    measured.iter_mut().skip(rank).for_each(|v| *v = v.max(0.0));
+    measured[rank..k].fill(0.0);
     // Step 3: residuals and probes, in one more product.
     let columns = rows.t().as_standard_layout().into_owned();
     let width = columns.ncols();
@@ -217,12 +217,12 @@ pub(super) fn leading_of_distances(
     operator.apply(both.view(), &mut product)?;
     let of_pairs = product.slice(s![.., ..width]);
     let mut residuals = certificate::residuals(of_pairs, columns.view(), &measured);
-    residuals.iter_mut().skip(useful).take(k - useful).for_each(|r| *r = r.min(floor));
+    residuals.iter_mut().skip(rank).take(k - rank).for_each(|r| *r = r.min(rounding_floor));
     let none_missed = match spectrum {
         Some(_) => NoneMissed::Complete,
         // What is left of the trace bounds the other values only where none is negative.
         None => certificate::missed_by_matrix(None, &measured, k, trace)
-            .filter(|_| negative.smallest >= -floor)
+            .filter(|_| negative.smallest >= -rounding_floor)
             .unwrap_or_else(|| {
                 let of_probes = product.slice(s![.., width..]);
                 let kept = columns.slice(s![.., ..k]);
@@ -236,7 +236,7 @@ pub(super) fn leading_of_distances(
         residuals: &residuals,
         along: &certificate::along(of_pairs, columns.view(), &measured),
         orthogonality: certificate::orthogonality(kept.view()),
-        floor,
+        rounding_floor,
         evidence: Evidence::Operator,
         none_missed,
     });
@@ -244,7 +244,7 @@ pub(super) fn leading_of_distances(
     Ok(EigenPairs {
         values: measured,
         vectors: kept,
-        useful,
+        rank,
         certificate,
         convergence: ritz.convergence,
         trace,
@@ -281,7 +281,7 @@ pub(super) fn smallest_of_graph(
         residuals: &residuals,
         along: &certificate::along(product.view(), vectors.view(), &values),
         orthogonality: certificate::orthogonality(vectors.view()),
-        floor: 0.0,
+        rounding_floor: 0.0,
         evidence: Evidence::Operator,
         none_missed: none_missed
             .unwrap_or(NoneMissed::Probabilistic { bound: f64::INFINITY, failure: 1.0 }),
@@ -289,7 +289,7 @@ pub(super) fn smallest_of_graph(
     Ok(EigenPairs {
         values,
         vectors,
-        useful: k,
+        rank: k,
         certificate,
         convergence: pairs.convergence,
         trace: 0.0,
@@ -323,10 +323,10 @@ pub(super) fn scaled_and_signed(vectors: &Array2<f64>, factors: &[f64]) -> Array
 }
 
 /// What the user should know about null components.
-pub(super) fn null_warnings(useful: usize, requested: usize) -> Vec<Warning> {
-    match useful {
+pub(super) fn null_warnings(rank: usize, requested: usize) -> Vec<Warning> {
+    match rank {
         0 => vec![Warning::NoVariance],
-        _ if useful < requested => vec![Warning::NullComponents { useful, requested }],
+        _ if rank < requested => vec![Warning::NullComponents { rank, requested }],
         _ => Vec::new(),
     }
 }

@@ -39,7 +39,7 @@ struct Blend {
     /// ‖M‖²_F, 0 where it is rounding.
     squares: f64,
     /// Singular values of M at or below this are rounding.
-    floor: f64,
+    rounding_floor: f64,
 }
 
 impl<T: Scalar> Supervised<'_, '_, T> {
@@ -63,9 +63,10 @@ impl<T: Scalar> Supervised<'_, '_, T> {
         };
         let mut pairs = self.pairs(&standardized, &blend, &plan, varying)?;
         let k = self.resolve(&pairs, most, d)?;
-        let useful = pairs.values.iter().take(k.min(most)).filter(|v| **v > pairs.floor).count();
-        for (j, v) in pairs.values.iter_mut().enumerate().skip(useful) {
-            if j >= most || *v <= pairs.floor {
+        let rank =
+            pairs.values.iter().take(k.min(most)).filter(|v| **v > pairs.rounding_floor).count();
+        for (j, v) in pairs.values.iter_mut().enumerate().skip(rank) {
+            if j >= most || *v <= pairs.rounding_floor {
                 *v = 0.0;
             }
         }
@@ -74,39 +75,39 @@ impl<T: Scalar> Supervised<'_, '_, T> {
         let (mut values, mut components) =
             finish::largest_first(&pairs.values, &pairs.vectors, kept, T::SIGN_TIE);
         values.resize(k, 0.0);
-        values[useful..].fill(0.0);
+        values[rank..].fill(0.0);
         if components.nrows() < k {
             let missing = Array2::zeros((k - components.nrows(), d));
             components = ndarray::concatenate(Axis(0), &[components.view(), missing.view()])
                 .map_err(|e| Error::Internal(e.to_string()))?;
         }
-        finish::complete(&mut components, useful, T::SIGN_TIE);
+        finish::complete(&mut components, rank, T::SIGN_TIE);
         // Step 4: scores, variances, HSIC and residuals, in one pass over the data.
         let map = LinearMap {
             scaler: scaler.clone(),
             components,
-            useful,
+            rank,
             threads: self.estimator.options.threads,
         };
         let unit = power_of_two(scaler.exponent);
         let mut scores = (want_scores && self.estimator.center).then(|| {
-            let factors = (0..k).map(|j| if j < useful { unit } else { 0.0 }).collect();
+            let factors = (0..k).map(|j| if j < rank { unit } else { 0.0 }).collect();
             Scores::gather(factors, grid.n_rows().unwrap_or(0))
         });
         let measured =
             self.measure(&standardized, &blend, &pairs, &map, &values, scores.as_mut())?;
         let divisor = columns.weight - 1.0;
         let mut along: Vec<f64> = measured.squares.iter().map(|s| s / divisor).collect();
-        along[useful..].fill(0.0);
+        along[rank..].fill(0.0);
         // Step 5: what the user should know.
-        let mut warnings = self.warnings(columns, &scaler, &variances, &along, useful, k, &blend);
+        let mut warnings = self.warnings(columns, &scaler, &variances, &along, rank, k, &blend);
         warnings.extend(self.labels.warnings.iter().cloned());
         let scores = match scores {
             Some(scores) => scores.into_array()?,
             None => Array2::default((0, k)),
         };
         let model = self.model(SupervisedParts {
-            hsic: self.hsic(&measured.cross, useful),
+            hsic: self.hsic(&measured.cross, rank),
             total_hsic: blend.squares / self.pairs_of_samples(),
             map,
             values,
@@ -135,12 +136,12 @@ impl<T: Scalar> Supervised<'_, '_, T> {
         let blend = self.blend(&cross, scaler, pca.total, cross.columns.weight - 1.0);
         let components = pca.map.components.t().as_standard_layout().into_owned();
         let products = gemm::transposed_product(blend.cross.view(), components.view());
-        let useful = pca.map.useful;
+        let rank = pca.map.rank;
         let total = pca.total;
         let mut warnings = pca.warnings;
         warnings.extend(self.labels.warnings.iter().cloned());
         let model = self.model(SupervisedParts {
-            hsic: self.hsic(&products, useful),
+            hsic: self.hsic(&products, rank),
             total_hsic: blend.squares / self.pairs_of_samples(),
             map: pca.map,
             values: pca.values.iter().map(|v| if total > 0.0 { v / total } else { 0.0 }).collect(),
@@ -198,9 +199,9 @@ impl<T: Scalar> Supervised<'_, '_, T> {
         let per = |share: f64, trace: f64| if trace > 0.0 { share / trace } else { 0.0 };
         let (d, width) = cross.dim();
         let (alpha, beta) = (per(1.0 - share, total * divisor), per(share, squares));
-        let floor = 4.0 * f64::EPSILON * most
+        let rounding_floor = 4.0 * f64::EPSILON * most
             + 8.0 * f64::EPSILON * (d.max(width) as f64).sqrt() * squares.sqrt();
-        Blend { cross, alpha, beta, squares, floor }
+        Blend { cross, alpha, beta, squares, rounding_floor }
     }
 
     /// Leading pairs of the blend.
@@ -232,14 +233,14 @@ impl<T: Scalar> Supervised<'_, '_, T> {
         };
         let top = ritz.values.first().copied().unwrap_or(0.0).max(0.0);
         let noise = if T::EPSILON > f64::EPSILON { 2.0 * T::EPSILON } else { 0.0 };
-        let floor = (8.0 * (d as f64).sqrt() * f64::EPSILON).max(noise) * top;
+        let rounding_floor = (8.0 * (d as f64).sqrt() * f64::EPSILON).max(noise) * top;
         let RitzPairs { values, vectors, convergence, .. } = ritz;
-        Ok(EigenPairs { values, vectors, spectrum, floor, convergence, remainder: None })
+        Ok(EigenPairs { values, vectors, spectrum, rounding_floor, convergence, remainder: None })
     }
 
     /// How many components to keep.
     fn resolve(&self, pairs: &EigenPairs, most: usize, d: usize) -> Result<usize> {
-        let carry = pairs.values.iter().take(most).filter(|v| **v > pairs.floor).count();
+        let carry = pairs.values.iter().take(most).filter(|v| **v > pairs.rounding_floor).count();
         match self.estimator.n_components {
             NComponents::Fixed(k) => Ok(k),
             NComponents::VarianceShare(share) => {
@@ -256,10 +257,10 @@ impl<T: Scalar> Supervised<'_, '_, T> {
         }
     }
 
-    fn hsic(&self, products: &Array2<f64>, useful: usize) -> Vec<f64> {
+    fn hsic(&self, products: &Array2<f64>, rank: usize) -> Vec<f64> {
         let columns = products.columns().into_iter().enumerate();
         let one = |(j, q): (usize, ndarray::ArrayView1<f64>)| {
-            if j < useful { q.dot(&q) / self.pairs_of_samples() } else { 0.0 }
+            if j < rank { q.dot(&q) / self.pairs_of_samples() } else { 0.0 }
         };
         columns.map(one).collect()
     }
@@ -281,7 +282,7 @@ impl<T: Scalar> Supervised<'_, '_, T> {
         scaler: &Scaler,
         variances: &[f64],
         along: &[f64],
-        useful: usize,
+        rank: usize,
         k: usize,
         blend: &Blend,
     ) -> Vec<Warning> {
@@ -292,11 +293,11 @@ impl<T: Scalar> Supervised<'_, '_, T> {
         let total: f64 = variances.iter().sum();
         if total > 0.0 && blend.squares == 0.0 {
             warnings.push(Warning::NoDependence);
-        } else if total > 0.0 && useful < k {
+        } else if total > 0.0 && rank < k {
             warnings.push(if self.estimator.supervision == 1.0 {
-                Warning::LabelRank { useful, requested: k }
+                Warning::LabelRank { rank, requested: k }
             } else {
-                Warning::NullComponents { useful, requested: k }
+                Warning::NullComponents { rank, requested: k }
             });
         }
         warnings
@@ -314,12 +315,12 @@ impl<T: Scalar> Supervised<'_, '_, T> {
         values: &[f64],
         scores: Option<&mut Scores<'_, T>>,
     ) -> Result<Findings> {
-        let (d, k, useful) = (map.components.ncols(), values.len(), map.useful);
-        let missed = match (&pairs.spectrum, useful) {
+        let (d, k, rank) = (map.components.ncols(), values.len(), map.rank);
+        let missed = match (&pairs.spectrum, rank) {
             (Some(_), _) | (_, 0) => Some(NoneMissed::Complete),
-            _ => certificate::missed_by_matrix(None, &pairs.values, k.min(useful), 1.0),
+            _ => certificate::missed_by_matrix(None, &pairs.values, k.min(rank), 1.0),
         };
-        let guard = usize::from(useful == k && pairs.values.len() > k && pairs.values[k] > 0.0);
+        let guard = usize::from(rank == k && pairs.values.len() > k && pairs.values[k] > 0.0);
         let kept = k + guard;
         let probes = if missed.is_none() { PROBES } else { 0 };
         let mut block = Array2::<f64>::zeros((d, kept + probes));
@@ -369,8 +370,8 @@ impl<T: Scalar> Supervised<'_, '_, T> {
         }
         let none_missed = missed.unwrap_or_else(|| {
             let (products, probes) = (product.slice(s![.., kept..]), block.slice(s![.., kept..]));
-            let found = columns.slice(s![.., ..useful]);
-            certificate::missed_by_probes(products, probes, found, &values[..useful])
+            let found = columns.slice(s![.., ..rank]);
+            certificate::missed_by_probes(products, probes, found, &values[..rank])
         });
         let certificate = certificate::certify(Measured {
             values: &values,
@@ -378,7 +379,7 @@ impl<T: Scalar> Supervised<'_, '_, T> {
             residuals: &residuals,
             along: &along,
             orthogonality: certificate::orthogonality(block.slice(s![.., ..k])),
-            floor: pairs.floor,
+            rounding_floor: pairs.rounding_floor,
             evidence: Evidence::Data,
             none_missed,
         });
@@ -417,7 +418,7 @@ fn labels_route(blend: &Blend) -> Result<EigenPairs> {
             values,
             vectors,
             spectrum,
-            floor: 0.0,
+            rounding_floor: 0.0,
             convergence,
             remainder: None,
         });
@@ -426,7 +427,7 @@ fn labels_route(blend: &Blend) -> Result<EigenPairs> {
     let values: Vec<f64> = svd.s.iter().map(|s| s * (blend.beta * s)).collect();
     let residual = f64::EPSILON * values.first().copied().unwrap_or(0.0);
     Ok(EigenPairs {
-        floor: blend.floor * (blend.beta * blend.floor),
+        rounding_floor: blend.rounding_floor * (blend.beta * blend.rounding_floor),
         convergence: Convergence {
             converged: true,
             residuals: vec![residual; values.len()],

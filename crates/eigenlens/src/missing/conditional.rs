@@ -90,11 +90,11 @@ impl Latent {
         });
         let (values, vectors) = symmetric_eigen(full.view())?;
         let largest = values.iter().fold(0.0f64, |m, v| m.max(*v));
-        let floor = 1e-13 * largest;
+        let noise_floor = 1e-13 * largest;
         let mut gain = vec![0.0; packed_len(k)];
         let mut covariance = vec![0.0; packed_len(k)];
         for (value, v) in values.iter().zip(vectors.columns()) {
-            let known = *value > floor && *value > 0.0;
+            let known = *value > noise_floor && *value > 0.0;
             let g = if known { 1.0 / (value + noise) } else { 0.0 };
             let c = if known { noise / (value + noise) } else { 1.0 };
             for i in 0..k {

@@ -23,7 +23,7 @@ pub(crate) struct Em {
     /// Whether steps are expanded and extrapolated; without, they are the textbook's.
     pub accelerate: bool,
     /// The least noise variance.
-    pub floor: f64,
+    pub noise_floor: f64,
     /// Bytes that may be kept from pass to pass.
     pub room: u64,
 }
@@ -206,7 +206,7 @@ fn iterate<T: Scalar>(
                 let jump = extrapolate(first, second, &next[0], most);
                 history.clear();
                 if let Some((part, length)) = jump {
-                    let part = Part { noise: part.noise.max(em.floor), ..part };
+                    let part = Part { noise: part.noise.max(em.noise_floor), ..part };
                     let jumped = vec![part];
                     let there = expect(rows, &jumped)?;
                     if there.log_likelihood.is_finite()
@@ -239,7 +239,7 @@ fn iterate<T: Scalar>(
 fn step(parts: &[Part], expected: &Expected, em: &Em) -> Result<Vec<Part>> {
     let total: f64 = expected.sums.iter().map(|s| s.weight()).sum();
     let one = |(part, sums): (&Part, _)| {
-        let mut next = part.maximize(sums, em.floor);
+        let mut next = part.maximize(sums, em.noise_floor);
         if em.accelerate || next.prior.is_some() {
             next.expand(sums)?;
         }

@@ -82,9 +82,9 @@ impl Part {
         }
     }
 
-    /// The parameters that maximise the expected likelihood under these sums. `floor` is the least
+    /// The parameters that maximise the expected likelihood under these sums. `noise_floor` is the least
     /// noise variance that is let happen.
-    pub fn maximize(&self, sums: &Sums, floor: f64) -> Part {
+    pub fn maximize(&self, sums: &Sums, noise_floor: f64) -> Part {
         let (d, k) = self.w.dim();
         let q = packed_len(k + 1);
         let mut next = self.clone();
@@ -139,7 +139,7 @@ impl Part {
                 }
             }
         }
-        next.noise = if entries > 0.0 { (squares / entries).max(floor) } else { self.noise };
+        next.noise = if entries > 0.0 { (squares / entries).max(noise_floor) } else { self.noise };
         next
     }
 

@@ -31,8 +31,10 @@ impl GramPca {
         let spectrum = all.spectrum.unwrap_or_default();
         let total: f64 = gram.diag().iter().sum();
         let top = spectrum.first().copied().unwrap_or(0.0).max(0.0);
-        let floor = 8.0 * (n as f64).sqrt() * f64::EPSILON * top;
-        if let Some(&least) = spectrum.last().filter(|v| **v < -1e3 * floor && **v < -1e-10 * top) {
+        let rounding_floor = 8.0 * (n as f64).sqrt() * f64::EPSILON * top;
+        if let Some(&least) =
+            spectrum.last().filter(|v| **v < -1e3 * rounding_floor && **v < -1e-10 * top)
+        {
             return Err(Error::NotPositive {
                 what: "the Gram matrix",
                 eigenvalue: least,
@@ -58,21 +60,21 @@ impl GramPca {
                 });
             }
         };
-        let rank = n - usize::from(center);
-        let useful = spectrum.iter().take(k.min(rank)).filter(|v| **v > floor).count();
+        let max_rank = n - usize::from(center);
+        let rank = spectrum.iter().take(k.min(max_rank)).filter(|v| **v > rounding_floor).count();
         let mut values = spectrum[..k].to_vec();
-        values.iter_mut().skip(useful).for_each(|v| *v = 0.0);
+        values.iter_mut().skip(rank).for_each(|v| *v = 0.0);
         // The sign rule applies to the scores, where vectors live on samples.
         let (_, mut vectors) =
             finish::largest_first(&spectrum, &all.ritz.vectors, k, finish::f64_tie());
-        finish::complete(&mut vectors, useful, finish::f64_tie());
+        finish::complete(&mut vectors, rank, finish::f64_tie());
         let columns = vectors.t().as_standard_layout().into_owned();
         let product = crate::linalg::gemm::product(gram.view(), columns.view());
         let mut measured = values.clone();
         let mut residuals = certificate::residuals(product.view(), columns.view(), &values);
         if let Some(next) = spectrum.get(k) {
             measured.push(next.max(0.0));
-            residuals.push(floor);
+            residuals.push(rounding_floor);
         }
         let certificate = certificate::certify(Measured {
             values: &measured,
@@ -80,7 +82,7 @@ impl GramPca {
             residuals: &residuals,
             along: &certificate::along(product.view(), columns.view(), &values),
             orthogonality: certificate::orthogonality(columns.view()),
-            floor,
+            rounding_floor,
             evidence: Evidence::Matrix,
             none_missed: NoneMissed::Complete,
         });

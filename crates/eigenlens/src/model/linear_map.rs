@@ -13,7 +13,7 @@ pub(crate) struct LinearMap {
     /// k × d, unit rows.
     pub components: Array2<f64>,
     /// Components that carry variance; those after them score 0.
-    pub useful: usize,
+    pub rank: usize,
     pub threads: Option<usize>,
 }
 
@@ -32,7 +32,7 @@ impl LinearMap {
     pub fn projector(&self) -> Array2<f64> {
         let (k, d) = self.components.dim();
         let mut columns = Array2::zeros((d, k));
-        for j in 0..self.useful.min(k) {
+        for j in 0..self.rank.min(k) {
             columns.column_mut(j).assign(&self.components.row(j));
         }
         columns
@@ -105,7 +105,7 @@ impl LinearMap {
         }
         // Divided, not multiplied by one over it: that need not be a number.
         let z = Array2::from_shape_fn((n, k), |(i, j)| {
-            let sound = j < self.useful && factors[j] != 0.0;
+            let sound = j < self.rank && factors[j] != 0.0;
             if sound { scores[[i, j]].to_f64() / factors[j] } else { 0.0 }
         });
         let rows = pool::run(self.threads, || gemm::product(z.view(), self.components.view()))?;

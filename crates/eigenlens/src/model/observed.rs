@@ -100,7 +100,7 @@ impl LinearMap {
         self.check_features(data)?;
         let (k, d) = self.components.dim();
         let grid = RowGrid::unweighted(data, None)?;
-        let factors: Vec<f64> = (0..k).map(|j| if j < self.useful { 1.0 } else { 0.0 }).collect();
+        let factors: Vec<f64> = (0..k).map(|j| if j < self.rank { 1.0 } else { 0.0 }).collect();
         let mut all = [Vec::new(), Vec::new(), Vec::new()];
         let mut observed = Vec::new();
         pool::run(self.threads, || {
@@ -209,7 +209,7 @@ impl LinearMap {
         let projections: Vec<Projection> = projections.into_iter().collect::<Result<_>>()?;
         let one = |(row, bits): &RowHoles| {
             let projection = &projections[patterns[&bits[..]]];
-            let mut b = Array1::<f64>::zeros(self.useful.min(k));
+            let mut b = Array1::<f64>::zeros(self.rank.min(k));
             for f in (0..rows.ncols()).filter(|f| bits[f / 64] >> (f % 64) & 1 == 0) {
                 let x = self.standardize(rows[[*row, f]], f);
                 for (b, u) in b.iter_mut().zip(self.components.column(f)) {
@@ -235,7 +235,7 @@ impl LinearMap {
     fn projection(&self, holes: &[u64], variances: &[f64]) -> Result<Projection> {
         // A fit through fewer directions than these would be noise only.
         const WELL_POSED: f64 = 1e-8;
-        let k = self.useful.min(self.n_components());
+        let k = self.rank.min(self.n_components());
         let mut gram = vec![0.0; packed_len(k)];
         for f in (0..self.components.ncols()).filter(|f| holes[f / 64] >> (f % 64) & 1 == 0) {
             let u = self.components.column(f);

@@ -126,7 +126,7 @@ impl PcaModel {
 
     /// Components that carry variance; those after them are null.
     pub fn n_useful_components(&self) -> usize {
-        self.parts.map.useful
+        self.parts.map.rank
     }
 
     /// The components (k × d): orthonormal rows, largest variance first.
@@ -253,13 +253,13 @@ impl PcaModel {
         let Some(n) = self.parts.n_samples else { return Vec::new() };
         let factor = (2.0 / (n - 1.0)).sqrt();
         let values = &self.parts.values;
-        let useful = self.parts.map.useful;
+        let rank = self.parts.map.rank;
         let mut groups = Vec::new();
         let mut start = 0;
-        for j in 0..useful {
-            let next = if j + 1 < useful { Some(values[j + 1]) } else { self.parts.next_value };
+        for j in 0..rank {
+            let next = if j + 1 < rank { Some(values[j + 1]) } else { self.parts.next_value };
             let apart = next.is_none_or(|next| values[j] - next >= factor * values[j]);
-            if apart || j + 1 == useful {
+            if apart || j + 1 == rank {
                 if j > start || !apart {
                     groups.push(start..j + 1);
                 }
@@ -360,13 +360,13 @@ impl PcaModel {
     /// The limit of T² at a confidence such as 0.95, for training samples.
     pub fn t_squared_limit_training(&self, confidence: f64) -> Result<f64> {
         let n = self.need_samples("the limit of T²")?;
-        limits::t_squared_limit_training(n, self.parts.map.useful, confidence)
+        limits::t_squared_limit_training(n, self.parts.map.rank, confidence)
     }
 
     /// The limit of T² at a confidence such as 0.95, for new samples.
     pub fn t_squared_limit_new(&self, confidence: f64) -> Result<f64> {
         let n = self.need_samples("the limit of T²")?;
-        limits::t_squared_limit_new(n, self.parts.map.useful, confidence)
+        limits::t_squared_limit_new(n, self.parts.map.rank, confidence)
     }
 
     /// The limit of Q at a confidence such as 0.95: from the variances left out where they are all
@@ -376,7 +376,7 @@ impl PcaModel {
         if let Some(spectrum) = &self.parts.spectrum {
             let discarded: Array1<f64> = spectrum
                 .iter()
-                .skip(self.parts.map.useful)
+                .skip(self.parts.map.rank)
                 .map(|v| v.max(0.0).sqrt() * unit)
                 .collect();
             return limits::q_limit_from_spectrum(discarded.view(), confidence);

@@ -60,14 +60,14 @@ impl Varimax {
 pub fn varimax(loadings: ArrayView2<f64>, options: VarimaxOptions) -> Result<Varimax> {
     check(loadings, &options)?;
     let k = loadings.ncols();
-    let useful: Vec<usize> =
+    let rank: Vec<usize> =
         (0..k).filter(|&j| loadings.column(j).iter().any(|v| *v != 0.0)).collect();
-    let target = target(columns(loadings, &useful), options.normalize);
+    let target = target(columns(loadings, &rank), options.normalize);
     let climb = climb(&target, &options)?;
 
     let mut rotation = Array2::eye(k);
     for ((i, j), v) in climb.rotation.indexed_iter() {
-        rotation[[useful[i], useful[j]]] = *v;
+        rotation[[rank[i], rank[j]]] = *v;
     }
     let unit = largest(&loadings);
     let scaled = loadings.as_standard_layout().mapv(|v| ratio(v, unit));

@@ -357,7 +357,7 @@ impl SparsePcaModel {
         LinearMap {
             scaler: self.parts.scaler.clone(),
             components: rows.clone(),
-            useful: rows.nrows(),
+            rank: rows.nrows(),
             threads: self.parts.threads,
         }
     }

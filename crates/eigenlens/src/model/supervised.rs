@@ -121,7 +121,7 @@ impl SupervisedPcaModel {
     /// Components that depend on the target (or, with supervision below 1, vary); those after them
     /// are null.
     pub fn n_useful_components(&self) -> usize {
-        self.parts.map.useful
+        self.parts.map.rank
     }
 
     /// The components (k × d): orthonormal rows, the largest eigenvalue first.
@@ -220,8 +220,8 @@ impl SupervisedPcaModel {
 
     fn factors(&self) -> Vec<f64> {
         let unit = power_of_two(self.parts.map.scaler.exponent);
-        let useful = self.parts.map.useful;
-        (0..self.n_components()).map(|j| if j < useful { unit } else { 0.0 }).collect()
+        let rank = self.parts.map.rank;
+        (0..self.n_components()).map(|j| if j < rank { unit } else { 0.0 }).collect()
     }
 
     /// Scores (n × k) of training or new samples; no target is needed.

@@ -41,13 +41,13 @@ pub(super) fn choose(known: &Known, noise: Option<f64>) -> Result<Found, Reason>
             let median = median_root(known)?;
             let factor = unknown_noise_factor(beta);
             thresholds.push(("omega", factor));
-            if median * median <= known.floor() {
+            if median * median <= known.rounding_floor() {
                 notes.push("half of the singular values are zero: no noise is seen".into());
             }
             (factor * median).powi(2)
         }
     };
-    let threshold = threshold.clamp(known.floor(), f64::MAX);
+    let threshold = threshold.clamp(known.rounding_floor(), f64::MAX);
     let n_components = known.leading(|_| threshold)?;
     let root = divisor.sqrt();
     thresholds.push(("singular_value", threshold.sqrt() * root));

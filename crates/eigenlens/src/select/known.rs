@@ -87,7 +87,7 @@ impl Known {
     }
 
     /// Variances at or below this are rounding.
-    pub fn floor(&self) -> f64 {
+    pub fn rounding_floor(&self) -> f64 {
         let largest = self.values.first().copied().unwrap_or(0.0);
         largest * f64::EPSILON * self.max_rank.max(16) as f64
     }

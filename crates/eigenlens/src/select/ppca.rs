@@ -71,9 +71,10 @@ impl Model {
         if n <= 1.0 {
             return Err(Reason::TooFewSamples { found: n, needed: 2 });
         }
-        let floor = known.floor();
+        let rounding_floor = known.rounding_floor();
         let unit = full.first().copied().unwrap_or(0.0);
-        let values: Vec<f64> = full.iter().filter(|&&v| v > floor).map(|v| v / unit).collect();
+        let values: Vec<f64> =
+            full.iter().filter(|&&v| v > rounding_floor).map(|v| v / unit).collect();
         let rank = values.len();
         if rank == 0 {
             return Err(Reason::TooFewVariances { found: 0, needed: 1 });

@@ -151,7 +151,7 @@ pub(crate) struct Measured<'a> {
     /// Largest |UᵀU − I|.
     pub orthogonality: f64,
     /// Values at or below this are rounding.
-    pub floor: f64,
+    pub rounding_floor: f64,
     pub evidence: Evidence,
     pub none_missed: NoneMissed,
 }
@@ -161,8 +161,16 @@ const SEPARATES: f64 = 0.1;
 
 /// Draws the conclusions.
 pub(crate) fn certify(measured: Measured) -> Certificate {
-    let Measured { values, k, residuals, along, orthogonality, floor, evidence, none_missed } =
-        measured;
+    let Measured {
+        values,
+        k,
+        residuals,
+        along,
+        orthogonality,
+        rounding_floor,
+        evidence,
+        none_missed,
+    } = measured;
     let top = values.first().copied().unwrap_or(0.0);
     if top <= 0.0 {
         return Certificate {
@@ -233,8 +241,8 @@ pub(crate) fn certify(measured: Measured) -> Certificate {
     // A null component was completed, not found: its own residual does not see what lies beside it.
     // All that is known of its value is that it was below the rounding of the route.
     let worst = residual.iter().take(k).fold(0.0f64, |m, r| m.max(*r));
-    for j in (0..k).filter(|&j| values[j] <= floor) {
-        value_errors[j] = value_errors[j].max(floor / top + worst);
+    for j in (0..k).filter(|&j| values[j] <= rounding_floor) {
+        value_errors[j] = value_errors[j].max(rounding_floor / top + worst);
     }
     Certificate {
         evidence,
@@ -244,7 +252,7 @@ pub(crate) fn certify(measured: Measured) -> Certificate {
         groups: listed,
         group_angles,
         orthogonality,
-        rank: values.iter().take(k).filter(|v| **v > floor).count(),
+        rank: values.iter().take(k).filter(|v| **v > rounding_floor).count(),
         none_missed,
     }
 }

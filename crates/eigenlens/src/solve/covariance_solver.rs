@@ -18,7 +18,7 @@ pub(crate) struct EigenPairs {
     /// All values, where they were computed.
     pub spectrum: Option<Vec<f64>>,
     /// Values at or below this are rounding.
-    pub floor: f64,
+    pub rounding_floor: f64,
     pub convergence: Convergence,
     /// What the solver believes is left of the pairs, where it knows.
     pub remainder: Option<Remainder>,
@@ -31,7 +31,7 @@ impl EigenPairs {
             values: Vec::new(),
             vectors: Array2::zeros((0, 0)),
             spectrum: None,
-            floor: 0.0,
+            rounding_floor: 0.0,
             convergence: Convergence::default(),
             remainder: None,
         }
@@ -91,7 +91,7 @@ impl<T: Scalar> CovarianceSolver<'_, T> {
                 let leading = dense::leading(matrix.view(), &request(d))?;
                 let top = leading.ritz.values.first().copied().unwrap_or(0.0);
                 Ok(EigenPairs {
-                    floor: squared_floor(top, d).max(noise * top),
+                    rounding_floor: squared_rounding_floor(top, d).max(noise * top),
                     values: leading.ritz.values,
                     vectors: leading.ritz.vectors,
                     spectrum: leading.spectrum,
@@ -116,7 +116,7 @@ impl<T: Scalar> CovarianceSolver<'_, T> {
                 let top = values.first().copied().unwrap_or(0.0);
                 let exact = spectrum.is_some();
                 Ok(EigenPairs {
-                    floor: squared_floor(top, n),
+                    rounding_floor: squared_rounding_floor(top, n),
                     values,
                     vectors,
                     spectrum: spectrum.map(|all| all.iter().map(|v| v / divisor).collect()),
@@ -134,7 +134,7 @@ impl<T: Scalar> CovarianceSolver<'_, T> {
                 Ok(EigenPairs {
                     values: all[..found].to_vec(),
                     vectors: svd.vectors,
-                    floor: smallest / divisor * smallest,
+                    rounding_floor: smallest / divisor * smallest,
                     convergence: Convergence {
                         converged: true,
                         residuals: vec![f64::EPSILON * all.first().copied().unwrap_or(0.0); found],
@@ -170,7 +170,7 @@ impl<T: Scalar> CovarianceSolver<'_, T> {
 fn from_ritz(ritz: krylov::RitzPairs, d: usize) -> EigenPairs {
     let top = ritz.values.first().copied().unwrap_or(0.0);
     EigenPairs {
-        floor: squared_floor(top, d),
+        rounding_floor: squared_rounding_floor(top, d),
         values: ritz.values,
         vectors: ritz.vectors,
         spectrum: None,
@@ -180,7 +180,7 @@ fn from_ritz(ritz: krylov::RitzPairs, d: usize) -> EigenPairs {
 }
 
 /// Squaring the data leaves eigenvalues with errors of about this size.
-fn squared_floor(top: f64, dim: usize) -> f64 {
+fn squared_rounding_floor(top: f64, dim: usize) -> f64 {
     8.0 * (dim as f64).sqrt() * f64::EPSILON * top.max(0.0)
 }
 

@@ -87,8 +87,8 @@ pub(crate) fn wide<T: Scalar>(data: &Standardized<T>, wanted: usize) -> Result<R
 pub(crate) fn orthonormalize(vectors: &mut Array2<f64>, values: &[f64]) {
     let (d, m) = vectors.dim();
     let top = values.first().copied().unwrap_or(0.0);
-    let floor = top * f64::EPSILON * (d.max(m) as f64).sqrt();
-    let positive = values.iter().take(m).take_while(|v| **v > floor).count();
+    let rounding_floor = top * f64::EPSILON * (d.max(m) as f64).sqrt();
+    let positive = values.iter().take(m).take_while(|v| **v > rounding_floor).count();
     let factors: Vec<f64> =
         (0..m).map(|j| if j < positive { 1.0 / values[j] } else { 0.0 }).collect();
     vectors.axis_chunks_iter_mut(Axis(0), 4096).into_par_iter().for_each(|mut rows| {

@@ -37,7 +37,7 @@ pub(crate) struct Alternation<'a> {
     pub shrinkage: &'a Shrinkage,
     pub ridge: Ridge,
     /// Targets up to this size are rounding: their components are 0.
-    pub floor: f64,
+    pub rounding_floor: f64,
     /// The largest change of an entry of the unit vectors at which the alternation ends.
     pub tolerance: f64,
     pub max_iterations: usize,
@@ -129,7 +129,7 @@ impl<'w, 'g, 'a> Nets<'w, 'g, 'a> {
         let k = target.ncols();
         let mut columns = target.t().as_standard_layout().into_owned();
         for mut column in columns.outer_iter_mut() {
-            if column.iter().all(|v| v.abs() <= options.floor) {
+            if column.iter().all(|v| v.abs() <= options.rounding_floor) {
                 column.fill(0.0);
             }
         }

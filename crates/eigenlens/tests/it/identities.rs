@@ -112,7 +112,7 @@ fn check_model<T: Scalar>(
         assert!(model.warnings().contains(&Warning::NoVariance));
     } else if oracle.values[rank - 1] > 1e-5 * top {
         assert_eq!(model.n_useful_components(), k.min(rank));
-        let null = Warning::NullComponents { useful: rank, requested: k };
+        let null = Warning::NullComponents { rank: rank, requested: k };
         assert_eq!(model.warnings().contains(&null), rank < k);
     }
     for j in model.n_useful_components()..k {
@@ -274,9 +274,9 @@ fn check_certificate<T: Scalar>(model: &PcaModel, oracle: &Oracle) {
         }
     }
     // One null direction is known by the others, of several none is.
-    let useful = model.n_useful_components();
-    if model.n_features() - useful > 1 {
-        assert!(certificate.angles[useful..].iter().all(|a| *a == 1.0), "{certificate:?}");
+    let rank = model.n_useful_components();
+    if model.n_features() - rank > 1 {
+        assert!(certificate.angles[rank..].iter().all(|a| *a == 1.0), "{certificate:?}");
     }
     for (group, bound) in certificate.groups.iter().zip(&certificate.group_angles) {
         if *bound < 1.0 {
@@ -415,7 +415,7 @@ proptest! {
             let (model, scores) = pca.fit_transform(&Dataset::from(&x)).unwrap();
             let again = pca.fit(&Dataset::from(&scores)).unwrap();
             let top = model.total_variance().max(1e-300);
-            let useful = model.n_useful_components();
+            let rank = model.n_useful_components();
             for j in 0..question.k {
                 let (a, b) = (again.explained_variance()[j], model.explained_variance()[j]);
                 assert_close("variance of scores", a, b, 1e-11 * top);
@@ -423,7 +423,7 @@ proptest! {
             // The chain Uₛ U spans what U spans, in the useful part.
             let chain = again.components().dot(&model.components());
             let span = model.components();
-            prop_assert!(outside(chain.slice(s![..useful, ..]), span) < 1e-9);
+            prop_assert!(outside(chain.slice(s![..rank, ..]), span) < 1e-9);
         }
     }
 
@@ -630,19 +630,19 @@ proptest! {
                 }
                 let plain = question.pca(solver).fit(&data).unwrap();
                 let (model, scores) = question.pca(solver).whiten(true).fit_transform(&data).unwrap();
-                let useful = model.n_useful_components();
+                let rank = model.n_useful_components();
                 // A variance at 1e-10 of the largest has lost its digits in the score too.
                 let sound = |j: usize| {
                     model.explained_variance()[j] > 1e-6 * model.explained_variance()[0]
                 };
-                for i in (0..useful).filter(|&j| sound(j)) {
-                    for j in (0..useful).filter(|&j| sound(j)) {
+                for i in (0..rank).filter(|&j| sound(j)) {
+                    for j in (0..rank).filter(|&j| sound(j)) {
                         let product = scores.column(i).dot(&scores.column(j));
                         let product = product / (question.n as f64 - 1.0);
                         assert_close("white", product, f64::from(i == j), 1e-6);
                     }
                 }
-                prop_assert!(scores.slice(s![.., useful..]).iter().all(|z| *z == 0.0));
+                prop_assert!(scores.slice(s![.., rank..]).iter().all(|z| *z == 0.0));
                 prop_assert_eq!(&scores, &model.transform(&data).unwrap());
                 let (a, b) = (plain.reconstruct(&data).unwrap(), model.reconstruct(&data).unwrap());
                 assert_all_close("round trip", &b, &a, 1e-9);
@@ -690,23 +690,23 @@ proptest! {
         prop_assume!(oracle.values[0] > 0.0);
         for solver in SOLVERS {
             let (model, scores) = question.pca(solver).fit_transform(&data).unwrap();
-            let useful = model.n_useful_components();
-            prop_assume!(useful > 0 && model.explained_variance()[useful - 1] > 1e-5 * oracle.values[0]);
+            let rank = model.n_useful_components();
+            prop_assume!(rank > 0 && model.explained_variance()[rank - 1] > 1e-5 * oracle.values[0]);
             let (n, divisor) = (question.n as f64, question.n as f64 - 1.0);
             let rows = model.sample_diagnostics(&data).unwrap();
             // Each component's contributions sum to 1, T² to k (n − 1), leverage to k + 1.
             for j in 0..question.k {
-                let expected = f64::from(j < useful);
+                let expected = f64::from(j < rank);
                 assert_close("contributions", rows.contributions.column(j).sum(), expected, 1e-9);
             }
-            let kept = useful as f64;
+            let kept = rank as f64;
             assert_close("Σ T²", rows.t_squared.sum(), kept * divisor, 1e-8 * kept * divisor);
             let expected = kept + f64::from(question.center);
             assert_close("Σ leverage", rows.leverage.sum(), expected, 1e-8 * expected);
             let rest: f64 = oracle.values[question.k..].iter().sum();
             assert_close("Σ Q", rows.q.sum() / divisor, rest, 1e-10 * oracle.total());
             for i in 0..question.n {
-                let t: f64 = (0..useful)
+                let t: f64 = (0..rank)
                     .map(|j| scores[[i, j]].powi(2) / model.explained_variance()[j])
                     .sum();
                 assert_close("T²", rows.t_squared[i], t, 1e-10 * (1.0 + t));

@@ -401,7 +401,7 @@ fn fewer_directions_than_components_are_null() {
         let model = pca.fit(&Dataset::from(&x)).unwrap();
         let counts = model.n_non_zeros();
         assert_eq!(counts[2..], [0, 0], "{counts:?}");
-        let warning = Warning::NullComponents { useful: 2, requested: 4 };
+        let warning = Warning::NullComponents { rank: 2, requested: 4 };
         assert!(model.warnings().contains(&warning), "{:?}", model.warnings());
         assert!(model.transform(&Dataset::from(&x)).unwrap().iter().all(|v| v.is_finite()));
     }

@@ -463,7 +463,7 @@ fn null_components_are_exactly_null() {
     let (model, scores) =
         SupervisedPca::new(5).fit_transform(&data, &classes(&case.codes)).unwrap();
     assert_eq!(model.n_useful_components(), 2);
-    assert!(model.warnings().contains(&Warning::LabelRank { useful: 2, requested: 5 }));
+    assert!(model.warnings().contains(&Warning::LabelRank { rank: 2, requested: 5 }));
     assert!(orthogonality(model.components()) < 1e-13);
     for j in 2..5 {
         assert_eq!(model.eigenvalues()[j], 0.0);

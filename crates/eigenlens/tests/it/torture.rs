@@ -60,7 +60,7 @@ fn line_3_identity_is_one_multiplet() {
             relatively_close(*v, 1.0 / 9.0, 1e-13);
         }
         assert_eq!(model.explained_variance()[9], 0.0);
-        assert!(has(&model, |w| *w == Warning::NullComponents { useful: 9, requested: 10 }));
+        assert!(has(&model, |w| *w == Warning::NullComponents { rank: 9, requested: 10 }));
         assert_eq!(model.certificate().groups[0], 0..9, "{solver:?}");
         assert!(model.certificate().angles.iter().take(9).all(|a| *a == 1.0));
         // ±I stacked: ten equal ones, 2/19.
@@ -89,7 +89,7 @@ fn line_6_two_rows() {
         for (found, expected) in model.components().row(0).iter().zip([3.0, -4.0, 12.0]) {
             close(*found, expected / 13.0, 1e-15);
         }
-        assert!(has(&model, |w| *w == Warning::NullComponents { useful: 1, requested: 2 }));
+        assert!(has(&model, |w| *w == Warning::NullComponents { rank: 1, requested: 2 }));
     }
 }
 
@@ -156,7 +156,7 @@ fn lines_24_25_rank_below_k() {
                 let (model, scores) = pca.fit_transform(&Dataset::from(&x)).unwrap();
                 assert_eq!(model.n_useful_components(), 3, "{solver:?}");
                 assert_eq!(model.certificate().rank, 3);
-                assert!(has(&model, |w| *w == Warning::NullComponents { useful: 3, requested: 5 }));
+                assert!(has(&model, |w| *w == Warning::NullComponents { rank: 3, requested: 5 }));
                 assert_eq!(model.explained_variance()[3..], [0.0, 0.0]);
                 assert!(model.certificate().orthogonality < 1e-13);
                 assert!(model.noise_variance() >= 0.0);
@@ -239,7 +239,7 @@ fn line_27_too_many_components() {
         // k = n is allowed; centred, the last one is null.
         let model = fit_ok(&x, true, 6, solver);
         assert_eq!(model.explained_variance()[5], 0.0);
-        assert!(has(&model, |w| *w == Warning::NullComponents { useful: 5, requested: 6 }));
+        assert!(has(&model, |w| *w == Warning::NullComponents { rank: 5, requested: 6 }));
         let model = Pca::new(NComponents::All).solver(solver).fit(&Dataset::from(&x)).unwrap();
         assert_eq!(model.n_components(), 6);
         // Uncentred there is no null one.

@@ -275,7 +275,7 @@ fn line_21_lauchli() {
         let model = Lsa::new(3).solver(solver).fit(&Dataset::from(&x)).unwrap();
         relatively_close(model.singular_values()[0], top, 1e-14);
         assert_eq!(model.n_useful_components(), 1, "{solver:?}");
-        assert!(has(&model, |w| *w == Warning::NullComponents { useful: 1, requested: 3 }));
+        assert!(has(&model, |w| *w == Warning::NullComponents { rank: 1, requested: 3 }));
     }
     // Left to itself the library moves on to the careful route.
     let model = Lsa::new(3).fit(&Dataset::from(&x)).unwrap();

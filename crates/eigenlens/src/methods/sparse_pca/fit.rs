@@ -261,7 +261,7 @@ fn finish_model(
             Formulation::Penalties(_) | Formulation::Dictionary(_) => {
                 Warning::ZeroComponents { components: zero }
             }
-            _ => Warning::NullComponents { useful: of.k - zero.len(), requested: of.k },
+            _ => Warning::NullComponents { rank: of.k - zero.len(), requested: of.k },
         });
     }
     warnings.extend(found.warnings);
@@ -311,7 +311,7 @@ pub(super) struct Plain {
     /// d × k.
     pub vectors: Array2<f64>,
     /// Variances up to this are rounding.
-    pub floor: f64,
+    pub rounding_floor: f64,
 }
 
 pub(super) fn plain_components(of: &SparsePca, gram: &Gram) -> Result<Plain> {
@@ -324,8 +324,13 @@ pub(super) fn plain_components(of: &SparsePca, gram: &Gram) -> Result<Plain> {
     let (values, rows) =
         finish::largest_first(&ritz.values, &ritz.vectors, of.k, finish::f64_tie());
     let values: Vec<f64> = values.into_iter().map(|v| v.max(0.0)).collect();
-    let floor = 8.0 * (d as f64).sqrt() * f64::EPSILON * values.first().copied().unwrap_or(0.0);
-    Ok(Plain { floor, values, vectors: rows.reversed_axes().as_standard_layout().into_owned() })
+    let rounding_floor =
+        8.0 * (d as f64).sqrt() * f64::EPSILON * values.first().copied().unwrap_or(0.0);
+    Ok(Plain {
+        rounding_floor,
+        values,
+        vectors: rows.reversed_axes().as_standard_layout().into_owned(),
+    })
 }
 
 struct AsOperator<'a, 'g>(&'a Gram<'g>);
@@ -384,7 +389,7 @@ pub(super) fn extraction(
             found = proof.found;
         }
         // What deflation leaves of a covariance of lower rank is rounding (or, Hotelling's, negative).
-        if found.value <= plain.floor {
+        if found.value <= plain.rounding_floor {
             continue;
         }
         let mut component = found.vector.dense(d);
@@ -426,7 +431,7 @@ pub(super) fn regression(
             warm,
             shrinkage,
             ridge,
-            floor: plain.floor,
+            rounding_floor: plain.rounding_floor,
             tolerance,
             max_iterations: of.fit.options.max_iterations,
         },

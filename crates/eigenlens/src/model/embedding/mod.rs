@@ -55,7 +55,7 @@ pub(crate) struct EmbeddingParts {
     pub coordinates: Array2<f64>,
     pub eigenvalues: Vec<f64>,
     /// Components that carry something; those after them are 0.
-    pub useful: usize,
+    pub rank: usize,
     /// The sum of all eigenvalues, where it is known.
     pub trace: Option<f64>,
     pub negative: Option<NegativePart>,
@@ -129,7 +129,7 @@ impl EmbeddingModel {
 
     /// Components that carry something; the coordinates of those after them are 0.
     pub fn n_useful_components(&self) -> usize {
-        self.parts.useful
+        self.parts.rank
     }
 
     /// The number of training samples, n.

@@ -47,7 +47,7 @@ impl EmbeddingModel {
         parts.description.extend(
             [
                 ("map", Value::map(map)),
-                ("n_useful_components", all.useful.into()),
+                ("n_useful_components", all.rank.into()),
                 ("trace", all.trace.into()),
                 ("negative_part", negative.unwrap_or(Value::Null)),
                 ("quality", quality(&all.quality)),
@@ -74,8 +74,8 @@ impl EmbeddingModel {
         if n < 2 || k == 0 {
             return wrong("coordinates", format!("has the shape {n} × {k}"));
         }
-        let useful = entries.count("n_useful_components")?;
-        if useful > k {
+        let rank = entries.count("n_useful_components")?;
+        if rank > k {
             return entries.must_be("n_useful_components", "at most the number of components");
         }
         let tolerance = entries.number("tolerance")?;
@@ -99,7 +99,7 @@ impl EmbeddingModel {
             method,
             map,
             eigenvalues: eigenvalues(parts, k, method)?,
-            useful,
+            rank,
             trace: entries.optional_number("trace")?,
             negative: read_negative(parts)?,
             quality: read_quality(parts, n)?,

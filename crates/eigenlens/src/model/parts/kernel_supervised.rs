@@ -67,8 +67,8 @@ impl KernelSupervisedPcaModel {
         if k == 0 {
             return wrong("values", "is empty".into());
         }
-        let useful = parts.any_length("values")?.iter().filter(|v| **v > 0.0).count();
-        let values = shares(parts, k, useful)?;
+        let rank = parts.any_length("values")?.iter().filter(|v| **v > 0.0).count();
+        let values = shares(parts, k, rank)?;
         let (n_samples, d) = (entries.count("n_samples")?, entries.count("n_features")?);
         if n_samples < 2 {
             return entries.must_be("n_samples", "at least 2");

@@ -43,7 +43,7 @@ impl PcaModel {
         let names = all.feature_names.as_ref().map(Value::list);
         parts.description.extend(
             [
-                ("n_useful_components", all.map.useful.into()),
+                ("n_useful_components", all.map.rank.into()),
                 ("total", all.total.into()),
                 ("next_value", all.next_value.into()),
                 ("n_samples", all.n_samples.into()),
@@ -75,8 +75,8 @@ impl PcaModel {
         let entries = parts.entries();
         let components = components(parts)?;
         let (k, d) = components.dim();
-        let useful = entries.count("n_useful_components")?;
-        let values = values(parts, k, useful)?;
+        let rank = entries.count("n_useful_components")?;
+        let values = values(parts, k, rank)?;
         let total = entries.number("total")?;
         if total < values.iter().sum::<f64>() * (1.0 - 1e-3) {
             return entries.must_be("total", "at least the sum of the variances kept");
@@ -92,7 +92,7 @@ impl PcaModel {
         }
         Ok(PcaModel::assemble(PcaParts {
             method,
-            map: LinearMap { scaler: scaler(parts, d, center)?, components, useful, threads: None },
+            map: LinearMap { scaler: scaler(parts, d, center)?, components, rank, threads: None },
             values,
             total,
             column_variances: not_negative(parts, "column_variances", d)?,
@@ -134,14 +134,14 @@ pub(super) fn components(parts: &Parts) -> Result<Array2<f64>> {
     Ok(components)
 }
 
-fn values(parts: &Parts, k: usize, useful: usize) -> Result<Vec<f64>> {
+fn values(parts: &Parts, k: usize, rank: usize) -> Result<Vec<f64>> {
     let values = not_negative(parts, "values", k)?;
     if let Some(at) = values.windows(2).position(|pair| pair[0] < pair[1]) {
         return wrong("values", format!("rises after position {at}, but it must descend"));
     }
     let carrying = values.iter().filter(|v| **v > 0.0).count();
-    if carrying != useful {
-        let reason = format!("is {useful}, but {carrying} variances are above 0");
+    if carrying != rank {
+        let reason = format!("is {rank}, but {carrying} variances are above 0");
         return wrong("n_useful_components", reason);
     }
     Ok(values)

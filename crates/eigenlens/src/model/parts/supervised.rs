@@ -38,7 +38,7 @@ impl SupervisedPcaModel {
         let names = all.feature_names.as_ref().map(Value::list);
         parts.description.extend(
             [
-                ("n_useful_components", all.map.useful.into()),
+                ("n_useful_components", all.map.rank.into()),
                 ("total", all.total.into()),
                 ("total_hsic", all.total_hsic.into()),
                 ("n_samples", all.n_samples.into()),
@@ -60,8 +60,8 @@ impl SupervisedPcaModel {
         let entries = parts.entries();
         let components = components(parts)?;
         let (k, d) = components.dim();
-        let useful = entries.count("n_useful_components")?;
-        let values = shares(parts, k, useful)?;
+        let rank = entries.count("n_useful_components")?;
+        let values = shares(parts, k, rank)?;
         let center = entries.flag("center")?;
         let (total, total_hsic) = (entries.number("total")?, entries.number("total_hsic")?);
         let n_samples = entries.number("n_samples")?;
@@ -83,7 +83,7 @@ impl SupervisedPcaModel {
             return entries.must_be("tolerance", "between 0 and 1");
         }
         Ok(SupervisedPcaModel::assemble(SupervisedParts {
-            map: LinearMap { scaler: scaler(parts, d, center)?, components, useful, threads: None },
+            map: LinearMap { scaler: scaler(parts, d, center)?, components, rank, threads: None },
             values,
             hsic: not_negative(parts, "hsic", k)?,
             total_hsic,
@@ -122,14 +122,14 @@ fn put_scaler(parts: &mut Parts, scaler: &Scaler) {
 }
 
 /// Descending values, as many above 0 as components are useful.
-pub(super) fn shares(parts: &Parts, k: usize, useful: usize) -> Result<Vec<f64>> {
+pub(super) fn shares(parts: &Parts, k: usize, rank: usize) -> Result<Vec<f64>> {
     let values = not_negative(parts, "values", k)?;
     if let Some(at) = values.windows(2).position(|pair| pair[0] < pair[1]) {
         return wrong("values", format!("rises after position {at}, but it must descend"));
     }
     let carrying = values.iter().filter(|v| **v > 0.0).count();
-    if carrying != useful {
-        let reason = format!("is {useful}, but {carrying} values are above 0");
+    if carrying != rank {
+        let reason = format!("is {rank}, but {carrying} values are above 0");
         return wrong("n_useful_components", reason);
     }
     Ok(values)

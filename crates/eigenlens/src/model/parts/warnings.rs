@@ -21,9 +21,9 @@ pub(super) fn read(parts: &Parts) -> Result<Vec<Warning>> {
 fn to_value(warning: &Warning) -> Value {
     let (kind, fields): (&str, Vec<(&str, Value)>) = match warning {
         Warning::NoVariance => ("no_variance", Vec::new()),
-        Warning::NullComponents { useful, requested } => (
+        Warning::NullComponents { rank, requested } => (
             "null_components",
-            vec![("useful", (*useful).into()), ("requested", (*requested).into())],
+            vec![("useful", (*rank).into()), ("requested", (*requested).into())],
         ),
         Warning::ConstantColumns { columns, names } => (
             "constant_columns",
@@ -90,8 +90,8 @@ fn to_value(warning: &Warning) -> Value {
             ],
         ),
         Warning::NoiseVanishes { share } => ("noise_vanishes", vec![("share", (*share).into())]),
-        Warning::LabelRank { useful, requested } => {
-            ("label_rank", vec![("useful", (*useful).into()), ("requested", (*requested).into())])
+        Warning::LabelRank { rank, requested } => {
+            ("label_rank", vec![("useful", (*rank).into()), ("requested", (*requested).into())])
         }
         Warning::NoDependence => ("no_dependence", Vec::new()),
         Warning::IdentifierTarget { classes, samples } => (
@@ -127,7 +127,7 @@ fn from_entries(entries: &Entries) -> Result<Warning> {
     Ok(match entries.text("kind")? {
         "no_variance" => Warning::NoVariance,
         "null_components" => Warning::NullComponents {
-            useful: entries.count("useful")?,
+            rank: entries.count("useful")?,
             requested: entries.count("requested")?,
         },
         "constant_columns" => Warning::ConstantColumns {
@@ -188,7 +188,7 @@ fn from_entries(entries: &Entries) -> Result<Warning> {
         },
         "noise_vanishes" => Warning::NoiseVanishes { share: number("share")? },
         "label_rank" => Warning::LabelRank {
-            useful: entries.count("useful")?,
+            rank: entries.count("useful")?,
             requested: entries.count("requested")?,
         },
         "no_dependence" => Warning::NoDependence,
