@@ -49,7 +49,7 @@ pub mod solve;
 mod sparse;
 
 pub use data::{
-    ColumnStatistics, Csr, Dataset, Holes, Missing, Moments, Resolved, RowReader, Rows,
+    ColumnStatistics, Csr, DataShape, Dataset, Holes, Missing, Moments, Resolved, RowReader, Rows,
     SampleWeights, Target, TargetKind, TermWeighting, TermWeights, Treatment,
 };
 pub use dependence::{Hsic, LabelKernel};

@@ -21,6 +21,7 @@ mod row_grid;
 mod rows;
 mod scaler;
 mod score_moments;
+mod shape;
 mod sparse;
 mod statistics;
 mod target;
@@ -33,6 +34,7 @@ pub use holes::{Holes, Missing, Treatment};
 pub use moments::Moments;
 pub use resolved::Resolved;
 pub use rows::{RowReader, Rows};
+pub use shape::DataShape;
 pub use statistics::ColumnStatistics;
 pub use target::{Target, TargetKind};
 pub use term_weights::{TermWeighting, TermWeights};
@@ -257,13 +259,13 @@ impl<'a, T: Scalar> Dataset<'a, T> {
         &self.source
     }
 
-    /// Stored entries where sparse, and whether sparse or streamed.
-    pub(crate) fn storage(&self) -> (Option<usize>, bool, bool) {
-        match &self.source {
-            Source::Dense(_) => (None, false, false),
-            Source::Sparse(x) => (Some(x.n_stored()), true, false),
-            Source::Streamed(_) => (None, false, true),
-        }
+    /// What is known before the first row is read: what a plan looks at.
+    pub fn shape(&self) -> DataShape {
+        self.into()
+    }
+
+    pub(crate) fn is_sparse(&self) -> bool {
+        matches!(self.source, Source::Sparse(_))
     }
 
     /// At most a few million entries of evenly spaced rows, and the number of all rows, for rules

@@ -1,8 +1,8 @@
 //! Data ready for passes: weights resolved, columns prescaled where their squares would not be
 //! numbers, and rows cut into a fixed grid, whatever blocks the reader lends.
 
-use super::{Columns, Dataset, Missing, Source};
-use crate::error::{Error, Hint, Result};
+use super::{Columns, Dataset, Source};
+use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::buffer_pool::{BufferPool, PooledBuffer};
 use crate::linalg::dense::power_of_two;
@@ -89,29 +89,14 @@ impl<'a, T: Scalar> RowGrid<'a, T> {
     ///
     /// Passes know no holes: a policy for them must have been carried out.
     pub fn new(data: &'a Dataset<'_, T>) -> Result<Self> {
-        if data.missing() != Missing::Error {
-            return Err(Error::Unsupported {
-                what: format!("the policy `{}` for missing values", data.missing().name()),
-                why: "is not offered by this method",
-                instead: Some(Hint::Set { option: "missing", value: "error".into() }),
-            });
-        }
+        data.shape().check_complete()?;
         Self::surveying(data)
     }
 
     /// The same for a pass that expects holes.
     pub fn surveying(data: &'a Dataset<'_, T>) -> Result<Self> {
-        if data.n_features() == 0 {
-            return Err(Error::NoColumns);
-        }
-        let rows = data.n_samples();
-        if rows == Some(0) {
-            return Err(Error::NoRows);
-        }
+        data.shape().check()?;
         let counts = data.weights().map(|w| w.counts()).transpose()?;
-        if let (Some(counts), Some(rows)) = (&counts, rows) {
-            check_weight_count(counts.len(), rows)?;
-        }
         let data = data.reborrow();
         Ok(RowGrid { counts, ..Self::plain(data) })
     }
@@ -317,7 +302,7 @@ impl<T: Scalar> RowGrid<'_, T> {
     }
 }
 
-fn check_weight_count(weights: usize, rows: usize) -> Result<()> {
+pub(super) fn check_weight_count(weights: usize, rows: usize) -> Result<()> {
     if weights == rows { Ok(()) } else { Err(wrong_weight_count(weights, rows.to_string())) }
 }
 

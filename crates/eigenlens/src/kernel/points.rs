@@ -152,7 +152,7 @@ impl<'k, 'd, T: Scalar> Gathering<'k, 'd, T> {
 
     /// No rows yet.
     pub fn empty(&self) -> Points {
-        let (_, sparse, _) = self.data.storage();
+        let sparse = self.data.is_sparse();
         let kernel = self.kernel;
         let form = match self.arithmetic() {
             _ if sparse

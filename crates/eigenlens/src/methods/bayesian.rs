@@ -3,7 +3,7 @@
 use super::em::EmOptions;
 use super::fit::Fit;
 use super::ppca::{iterated, refuse_holes};
-use crate::data::{Dataset, Missing, compiled_here};
+use crate::data::{DataShape, Dataset, Missing, compiled_here};
 use crate::error::{Error, Result};
 use crate::missing::{Observer, Progress};
 use crate::model::PpcaModel;
@@ -58,8 +58,8 @@ impl BayesianPca {
     }
 
     /// What would be done, without reading a row.
-    pub fn plan<T: Scalar>(&self, data: &Dataset<T>) -> Result<Plan> {
-        self.fit.plan(&data.clone().with_missing(Missing::Em))
+    pub fn plan(&self, shape: impl Into<DataShape>) -> Result<Plan> {
+        self.fit.plan(&shape.into().with_missing(Missing::Em))
     }
 
     /// Fits the model.
@@ -100,7 +100,7 @@ impl BayesianPca {
                 instead: None,
             });
         }
-        self.fit.plan(&data.clone().with_missing(Missing::Em))?;
+        self.plan(data)?;
         match data.missing() {
             Missing::Error => refuse_holes(data)?,
             Missing::Em => {}

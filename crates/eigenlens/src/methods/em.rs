@@ -2,7 +2,9 @@
 //! its result dressed as a PCA.
 
 use super::fit::Fit;
-use crate::data::{Dataset, Missing, Observed, RowGrid, Scaler, Treatment, check_rate, two_sum};
+use crate::data::{
+    DataShape, Dataset, Missing, Observed, RowGrid, Scaler, Treatment, check_rate, two_sum,
+};
 use crate::error::{Error, Hint, Result, Warning};
 use crate::linalg::dense::{power_of_two, thin_svd};
 use crate::linalg::{pool, random};
@@ -89,12 +91,12 @@ impl<'a, T: Scalar> Surveyed<'a, T> {
 
 impl Fit {
     /// What expectation maximisation would do, without reading a row.
-    pub(super) fn plan_em<T: Scalar>(&self, data: &Dataset<T>) -> Result<Plan> {
+    pub(super) fn plan_em(&self, shape: &DataShape) -> Result<Plan> {
         let plan = Plan {
             route: Route::Em,
             reason: "missing entries are integrated out; without any, the closed form".into(),
             passes: 60,
-            peak_memory: self.em_memory(data).peak,
+            peak_memory: self.em_memory(shape).peak,
         };
         match self.options.memory {
             Some(budget) if budget < plan.peak_memory => Err(Error::Memory {
@@ -106,14 +108,14 @@ impl Fit {
         }
     }
 
-    fn em_memory<T: Scalar>(&self, data: &Dataset<T>) -> Memory {
-        let d = data.n_features();
+    fn em_memory(&self, shape: &DataShape) -> Memory {
+        let d = shape.n_features;
         let k = match self.n_components {
             NComponents::Fixed(k) => k.min(d),
             NComponents::All => d,
             _ => 32.min(d),
         };
-        memory(data, k, 1, self.options.memory)
+        memory(shape, k, 1, self.options.memory)
     }
 
     /// Fits by expectation maximisation; `None` where there is no hole and it was not asked to
@@ -132,7 +134,7 @@ impl Fit {
             });
         }
         self.check_options()?;
-        let plan = self.plan_em(data)?;
+        let plan = self.plan_em(&data.shape())?;
         pool::run(self.options.threads, || {
             let surveyed = Surveyed::new(data, self.standardize)?;
             if surveyed.observed.holes.missing == 0 && !em_options.always && !em_options.bayesian {
@@ -158,7 +160,7 @@ impl Fit {
             max_iterations: self.options.max_iterations,
             accelerate: !em_options.plain,
             noise_floor: (NOISE_FLOOR * mean_variance).max(f64::MIN_POSITIVE),
-            room: self.em_memory(data).room,
+            room: self.em_memory(&data.shape()).room,
         };
         // A full covariance has one variance that may as well be called noise: with k = d − 1 the
         // model is as free as with k = d.

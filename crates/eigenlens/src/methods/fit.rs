@@ -4,8 +4,8 @@
 use super::certify::Certifier;
 use super::em::EmOptions;
 use crate::data::{
-    Columns, Dataset, Missing, Moments, RowGrid, Scaler, ScoreMoments, Scores, Standardized,
-    compiled_here,
+    Columns, DataShape, Dataset, Missing, Moments, RowGrid, Scaler, ScoreMoments, Scores,
+    Standardized, compiled_here,
 };
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
@@ -50,12 +50,12 @@ impl Fit {
         }
     }
 
-    pub fn plan<T: Scalar>(&self, data: &Dataset<T>) -> Result<Plan> {
-        self.check(data)?;
-        if data.missing() == Missing::Em {
-            return self.plan_em(data);
+    pub fn plan(&self, shape: &DataShape) -> Result<Plan> {
+        self.check(shape)?;
+        if shape.missing == Missing::Em {
+            return self.plan_em(shape);
         }
-        plan::plan(&self.task(data))
+        plan::plan(&self.task(shape))
     }
 
     /// Fits, and returns the training scores where they are wanted (else an empty matrix).
@@ -130,18 +130,19 @@ impl Fit {
         data: &Dataset<T>,
         want_scores: bool,
     ) -> Result<(PcaModel, Array2<T>)> {
-        let plan = self.plan(data)?;
+        let shape = data.shape();
+        let plan = self.plan(&shape)?;
         pool::run(self.options.threads, || {
             let (why, rows) = match self.follow(data, &plan, want_scores, false)? {
                 Followed::GaveUp { rows } => ("the iteration would take longer".into(), rows),
                 Followed::Fitted(first) => match self.too_coarse(&first) {
-                    Some(why) if self.next_route(data, plan.route, first.rows).is_some() => {
+                    Some(why) if self.next_route(&shape, plan.route, first.rows).is_some() => {
                         (why, first.rows)
                     }
                     _ => return Ok((first.model, first.scores)),
                 },
             };
-            let careful = self.next_route(data, plan.route, rows);
+            let careful = self.next_route(&shape, plan.route, rows);
             let careful = careful.ok_or_else(|| Error::Internal("no route is left".into()))?;
             let escalated = Warning::Escalated {
                 from: plan.route.to_string(),
@@ -206,7 +207,7 @@ impl Fit {
         // Step 3: the pairs.
         let may_give_up = !last
             && plan.route == Route::Iterative
-            && self.next_route(data, plan.route, columns.rows).is_some();
+            && self.next_route(&data.shape(), plan.route, columns.rows).is_some();
         let selector = ComponentSelector {
             fit: self,
             limit,
@@ -215,7 +216,11 @@ impl Fit {
             total,
             columns: &columns,
             tolerance: self.tolerance::<T>(),
-            affordable: if may_give_up { self.task(data).most_applications() } else { usize::MAX },
+            affordable: if may_give_up {
+                self.task(&data.shape()).most_applications()
+            } else {
+                usize::MAX
+            },
         };
         let mut notes = Vec::new();
         let (k, mut pairs) = selector.resolve(&solver, data, &mut notes)?;
@@ -309,22 +314,22 @@ impl Fit {
     }
 
     /// The more careful route after `route`, where it can be taken.
-    fn next_route<T: Scalar>(&self, data: &Dataset<T>, route: Route, rows: usize) -> Option<Plan> {
+    fn next_route(&self, shape: &DataShape, route: Route, rows: usize) -> Option<Plan> {
         if self.solver != Solver::Auto {
             return None;
         }
-        let task = self.task(data);
-        let wide = task.n.is_some_and(|n| n < task.d);
+        let task = self.task(shape);
+        let wide = task.n().is_some_and(|n| n < task.d());
         let order: &[Route] = match route {
             Route::Iterative if wide => &[Route::Dual, Route::Svd],
             Route::Iterative => &[Route::Covariance, Route::Svd],
             Route::Svd => &[],
             // Sums of float32 products are coarser than passes over the data.
-            Route::Covariance if task.f32 => &[Route::Svd, Route::Iterative],
+            Route::Covariance if shape.is_f32 => &[Route::Svd, Route::Iterative],
             _ => &[Route::Svd],
         };
         // Of a stream the number of rows that count is known only now.
-        let tall_enough = rows >= task.d || !(task.streamed || task.sparse);
+        let tall_enough = rows >= task.d() || !(shape.streamed || task.sparse());
         let order = order.iter().filter(|&&next| next != Route::Svd || tall_enough);
         order.into_iter().find_map(|&next| {
             let forced = match next {
@@ -345,17 +350,9 @@ impl Fit {
         self.options.tolerance.unwrap_or(usual)
     }
 
-    pub(super) fn task<'a, T: Scalar>(&'a self, data: &Dataset<T>) -> Task<'a> {
-        let (stored, sparse, streamed) = data.storage();
-        let entries = data.n_samples().unwrap_or(1) as f64 * data.n_features() as f64;
+    pub(super) fn task<'a>(&'a self, shape: &'a DataShape) -> Task<'a> {
         Task {
-            n: data.n_samples(),
-            d: data.n_features(),
-            density: stored.map_or(1.0, |s| s as f64 / entries.max(1.0)),
-            sparse,
-            streamed,
-            weights: data.weights().map_or(0, |w| w.values().len()),
-            f32: T::EPSILON > f64::EPSILON,
+            shape,
             n_components: &self.n_components,
             solver: self.solver,
             options: &self.options,
@@ -363,12 +360,12 @@ impl Fit {
     }
 
     /// Refuses what cannot be meant, before any row is read.
-    fn check<T: Scalar>(&self, data: &Dataset<T>) -> Result<()> {
+    fn check(&self, shape: &DataShape) -> Result<()> {
         self.options.check()?;
-        RowGrid::surveying(data)?;
-        match (data.n_samples(), data.weights()) {
+        shape.check()?;
+        match (shape.n_samples, shape.n_weights) {
             (Some(n), _) if n < 2 => return Err(Error::TooFewRows { found: n, needed: 2 }),
-            (Some(n), None) => self.check_k(n.min(data.n_features()), n, data.n_features())?,
+            (Some(n), None) => self.check_k(n.min(shape.n_features), n, shape.n_features)?,
             _ => {}
         }
         self.check_options()

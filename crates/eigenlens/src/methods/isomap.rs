@@ -1,7 +1,7 @@
 //! Isomap: classical MDS of distances along the data.
 
 use super::spectral::{self, Graph};
-use crate::data::{Dataset, compiled_here};
+use crate::data::{DataShape, Dataset, compiled_here};
 use crate::error::{Error, Result};
 use crate::graph::{Geodesics, Judged, Kept, Metric, Neighborhood, Original, Points, Seeds, judge};
 use crate::linalg::dense::power_of_two;
@@ -83,9 +83,10 @@ impl Isomap {
     }
 
     /// What would be done.
-    pub fn plan<T: Scalar>(&self, data: &Dataset<T>) -> Result<Plan> {
-        let n = spectral::check(data, &self.options)?;
-        Ok(self.checked(n, data.n_features())?.1)
+    pub fn plan(&self, shape: impl Into<DataShape>) -> Result<Plan> {
+        let shape = shape.into();
+        let n = spectral::check(&shape, &self.options)?;
+        Ok(self.checked(n, shape.n_features)?.1)
     }
 
     /// Fits the model.
@@ -94,7 +95,7 @@ impl Isomap {
     }
 
     fn fit_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<EmbeddingModel> {
-        let n = spectral::check(data, &self.options)?;
+        let n = spectral::check(&spectral::counted(data)?, &self.options)?;
         let (k, plan) = self.checked(n, data.n_features())?;
         pool::run(self.options.threads, || self.run(data, n, k, plan))?
     }

@@ -24,7 +24,7 @@ pub(super) fn nystrom<T: Scalar>(
     data: &Dataset<T>,
     plan: Plan,
 ) -> Result<KernelPcaModel> {
-    let task = KernelTask::new(fit, data);
+    let task = KernelTask::new(fit, &data.shape());
     // Step 1: landmarks, chosen among a uniform sample of rows: all of them, where they fit.
     let gathering = Gathering::new(&kernel, data)?.centered().exact();
     let n = gathering.n_samples();
@@ -89,7 +89,7 @@ pub(super) fn random_features<T: Scalar>(
     else {
         return Err(Error::Internal("random features that were not asked for".into()));
     };
-    let task = KernelTask::new(fit, data);
+    let task = KernelTask::new(fit, &data.shape());
     let gathering = Gathering::new(&kernel, data)?;
     let (n, m) = (gathering.n_samples(), task.features());
     fit.check_k(m.min(n), Some(n), data.n_features())?;

@@ -2,7 +2,7 @@
 
 use super::kernel_plan::KernelTask;
 use super::{kernel_exact, kernel_factor};
-use crate::data::{Dataset, compiled_here};
+use crate::data::{DataShape, Dataset, compiled_here};
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, ResolvedKernel};
 use crate::linalg::pool;
@@ -127,9 +127,10 @@ impl KernelPca {
     }
 
     /// What would be done, without reading a row.
-    pub fn plan<T: Scalar>(&self, data: &Dataset<T>) -> Result<Plan> {
-        self.check(data)?;
-        KernelTask::new(self, data).plan()
+    pub fn plan(&self, shape: impl Into<DataShape>) -> Result<Plan> {
+        let shape = shape.into();
+        self.check(&shape)?;
+        KernelTask::new(self, &shape).plan()
     }
 
     /// Fits the model.
@@ -166,17 +167,12 @@ impl KernelPca {
     }
 
     /// Refuses what cannot be meant, before any row is read.
-    fn check<T: Scalar>(&self, data: &Dataset<T>) -> Result<()> {
+    fn check(&self, shape: &DataShape) -> Result<()> {
         self.options.check()?;
         self.kernel.check()?;
-        if data.n_features() == 0 {
-            return Err(Error::NoColumns);
-        }
-        let d = data.n_features();
-        if let Some(n) = data.n_samples() {
-            if n == 0 {
-                return Err(Error::NoRows);
-            }
+        shape.check()?;
+        let d = shape.n_features;
+        if let Some(n) = shape.n_samples {
             if n < 2 {
                 return Err(Error::TooFewRows { found: n, needed: 2 });
             }
@@ -186,7 +182,7 @@ impl KernelPca {
         }
         self.check_options()?;
         self.check_approximation()?;
-        self.check_k(self.limit(data.n_samples().unwrap_or(usize::MAX)), data.n_samples(), d)
+        self.check_k(self.limit(shape.n_samples.unwrap_or(usize::MAX)), shape.n_samples, d)
     }
 
     fn check_options(&self) -> Result<()> {

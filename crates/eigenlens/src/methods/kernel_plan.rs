@@ -1,12 +1,11 @@
 //! Which way to the components of a kernel, and what it will cost.
 
 use super::kernel_pca::{Approximation, KernelPca, KernelStorage};
-use crate::data::{Dataset, reduction_block_rows};
+use crate::data::{DataShape, reduction_block_rows};
 use crate::error::{Error, Hint, Result};
 use crate::kernel::{Arithmetic, Kernel, Points};
 use crate::operator::KernelGram;
 use crate::options::NComponents;
-use crate::scalar::Scalar;
 use crate::solve::{Plan, Route, krylov};
 
 /// What a plan is made from.
@@ -26,16 +25,15 @@ const MATRIX: u64 = 2 << 30;
 const PATIENCE: f64 = 120.0;
 
 impl<'a> KernelTask<'a> {
-    pub fn new<T: Scalar>(fit: &'a KernelPca, data: &Dataset<T>) -> KernelTask<'a> {
-        let (stored, _, _) = data.storage();
-        let (n, d) = (data.n_samples(), data.n_features());
+    pub fn new(fit: &'a KernelPca, shape: &DataShape) -> KernelTask<'a> {
+        let (n, d) = (shape.n_samples, shape.n_features);
         let rows = n.unwrap_or(1).max(1) as f64;
         KernelTask {
             fit,
             n,
             d,
-            row_entries: stored.map_or(d as f64, |s| 4.0 * s as f64 / rows),
-            f32: T::EPSILON > f64::EPSILON,
+            row_entries: shape.n_stored.map_or(d as f64, |s| 4.0 * s as f64 / rows),
+            f32: shape.is_f32,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Kernel supervised PCA: supervised PCA in the feature space of a kernel.
 
-use crate::data::{Dataset, Target, compiled_here, reduction_block_rows};
+use crate::data::{DataShape, Dataset, Target, compiled_here, reduction_block_rows};
 use crate::dependence::{LabelKernel, Labels};
 use crate::error::{Error, Result, Warning};
 use crate::kernel::{Arithmetic, Gathering, Kernel, Points, Projection, ResolvedKernel};
@@ -93,9 +93,10 @@ impl KernelSupervisedPca {
     }
 
     /// What would be done, without reading a row of the data.
-    pub fn plan<T: Scalar>(&self, data: &Dataset<T>, target: &Target) -> Result<Plan> {
-        self.check(data, target)?;
-        pool::run(self.options.threads, || self.planned(data, &self.labels(target)?))?
+    pub fn plan(&self, shape: impl Into<DataShape>, target: &Target) -> Result<Plan> {
+        let shape = shape.into();
+        self.check(&shape, target)?;
+        pool::run(self.options.threads, || self.planned(&shape, &self.labels(target)?))?
     }
 
     /// Fits the model.
@@ -115,10 +116,10 @@ impl KernelSupervisedPca {
         data: &Dataset<T>,
         target: &Target,
     ) -> Result<KernelSupervisedPcaModel> {
-        self.check(data, target)?;
+        self.check(&data.shape(), target)?;
         pool::run(self.options.threads, || {
             let labels = self.labels(target)?;
-            let plan = self.planned(data, &labels)?;
+            let plan = self.planned(&data.shape(), &labels)?;
             self.run(data, target, &labels, plan)
         })?
     }
@@ -293,8 +294,8 @@ impl KernelSupervisedPca {
     }
 
     /// Route, memory; refused where it does not fit the budget.
-    fn planned<T: Scalar>(&self, data: &Dataset<T>, labels: &Labels) -> Result<Plan> {
-        let (n, d, width) = (labels.factor.len(), data.n_features(), labels.factor.width());
+    fn planned(&self, shape: &DataShape, labels: &Labels) -> Result<Plan> {
+        let (n, d, width) = (labels.factor.len(), shape.n_features, labels.factor.width());
         let points = Points::memory(n, d, Arithmetic::F64);
         let columns = (n * (3 * width + 4 * self.likely_k(width) + 8) * 8) as u64;
         let reading = (3 * reduction_block_rows(d) + 5000) as u64 * d as u64 * 8 + (24 << 20);
@@ -321,10 +322,10 @@ impl KernelSupervisedPca {
     }
 
     /// Refuses what cannot be meant, before any row is read.
-    fn check<T: Scalar>(&self, data: &Dataset<T>, target: &Target) -> Result<()> {
+    fn check(&self, shape: &DataShape, target: &Target) -> Result<()> {
         self.options.check()?;
         self.kernel.check()?;
-        let d = data.n_features();
+        let d = shape.n_features;
         if d == 0 {
             return Err(Error::NoColumns);
         }
@@ -352,7 +353,7 @@ impl KernelSupervisedPca {
             }
             _ => {}
         }
-        if let Some(n) = data.n_samples() {
+        if let Some(n) = shape.n_samples {
             if n == 0 {
                 return Err(Error::NoRows);
             }

@@ -1,7 +1,7 @@
 //! Laplacian eigenmaps.
 
 use super::spectral::{self, Graph};
-use crate::data::{Csr, Dataset, compiled_here};
+use crate::data::{Csr, DataShape, Dataset, compiled_here};
 use crate::error::{Error, Hint, Result};
 use crate::graph::{Judged, Kept, Metric, Neighborhood, Network, Original, Points, judge};
 use crate::linalg::dense::power_of_two;
@@ -97,9 +97,10 @@ impl LaplacianEigenmaps {
     }
 
     /// What would be done.
-    pub fn plan<T: Scalar>(&self, data: &Dataset<T>) -> Result<Plan> {
-        let n = spectral::check(data, &self.options)?;
-        Ok(self.checked(n, data.n_features())?.1)
+    pub fn plan(&self, shape: impl Into<DataShape>) -> Result<Plan> {
+        let shape = shape.into();
+        let n = spectral::check(&shape, &self.options)?;
+        Ok(self.checked(n, shape.n_features)?.1)
     }
 
     /// Fits the model.
@@ -108,7 +109,7 @@ impl LaplacianEigenmaps {
     }
 
     fn fit_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<EmbeddingModel> {
-        let n = spectral::check(data, &self.options)?;
+        let n = spectral::check(&spectral::counted(data)?, &self.options)?;
         let (k, plan) = self.checked(n, data.n_features())?;
         pool::run(self.options.threads, || self.run(data, n, k, plan))?
     }

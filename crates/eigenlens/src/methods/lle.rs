@@ -1,7 +1,7 @@
 //! Locally linear embedding.
 
 use super::spectral;
-use crate::data::{Csr, Dataset, compiled_here};
+use crate::data::{Csr, DataShape, Dataset, compiled_here};
 use crate::error::{Error, Result};
 use crate::graph::{Judged, Kept, Metric, Neighborhood, Original, Points, judge};
 use crate::linalg::pool;
@@ -94,9 +94,10 @@ impl Lle {
     }
 
     /// What would be done.
-    pub fn plan<T: Scalar>(&self, data: &Dataset<T>) -> Result<Plan> {
-        let n = spectral::check(data, &self.options)?;
-        Ok(self.checked(n, data.n_features())?.1)
+    pub fn plan(&self, shape: impl Into<DataShape>) -> Result<Plan> {
+        let shape = shape.into();
+        let n = spectral::check(&shape, &self.options)?;
+        Ok(self.checked(n, shape.n_features)?.1)
     }
 
     /// Fits the model.
@@ -105,7 +106,7 @@ impl Lle {
     }
 
     fn fit_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<EmbeddingModel> {
-        let n = spectral::check(data, &self.options)?;
+        let n = spectral::check(&spectral::counted(data)?, &self.options)?;
         let (k, plan) = self.checked(n, data.n_features())?;
         pool::run(self.options.threads, || self.run(data, n, k, plan))?
     }

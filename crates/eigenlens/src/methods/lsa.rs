@@ -1,7 +1,7 @@
 //! Latent semantic analysis: PCA without centring, for counts and other data where 0 means nothing.
 
 use super::fit::Fit;
-use crate::data::Dataset;
+use crate::data::{DataShape, Dataset};
 use crate::error::Result;
 use crate::model::PcaModel;
 use crate::options::{NComponents, Options, Solver};
@@ -45,8 +45,8 @@ impl Lsa {
     }
 
     /// What would be done, without reading a row.
-    pub fn plan<T: Scalar>(&self, data: &Dataset<T>) -> Result<Plan> {
-        self.fit.plan(data)
+    pub fn plan(&self, shape: impl Into<DataShape>) -> Result<Plan> {
+        self.fit.plan(&shape.into())
     }
 
     /// Fits the model.

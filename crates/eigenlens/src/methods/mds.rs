@@ -2,7 +2,7 @@
 
 use super::fit::Fit;
 use super::spectral::{self, EigenPairs};
-use crate::data::{Dataset, compiled_here};
+use crate::data::{DataShape, Dataset, compiled_here};
 use crate::error::{Error, Result};
 use crate::graph::{
     Judged, Kept, Metric, Original, Points, check_distances, judge, squared_distances, subset,
@@ -64,9 +64,10 @@ impl Mds {
     }
 
     /// What would be done.
-    pub fn plan<T: Scalar>(&self, data: &Dataset<T>) -> Result<Plan> {
-        let n = spectral::check(data, &self.options)?;
-        Ok(self.checked(data, n)?.1)
+    pub fn plan(&self, shape: impl Into<DataShape>) -> Result<Plan> {
+        let shape = shape.into();
+        let n = spectral::check(&shape, &self.options)?;
+        Ok(self.checked(&shape, n)?.1)
     }
 
     /// Fits the model.
@@ -75,8 +76,9 @@ impl Mds {
     }
 
     fn fit_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<EmbeddingModel> {
-        let n = spectral::check(data, &self.options)?;
-        let (k, plan) = self.checked(data, n)?;
+        let shape = spectral::counted(data)?;
+        let n = spectral::check(&shape, &self.options)?;
+        let (k, plan) = self.checked(&shape, n)?;
         if self.given {
             return self.embed_distances(data);
         }
@@ -146,13 +148,13 @@ impl Mds {
         })?
     }
 
-    fn checked<T: Scalar>(&self, data: &Dataset<T>, n: usize) -> Result<(usize, Plan)> {
-        let d = data.n_features();
+    fn checked(&self, shape: &DataShape, n: usize) -> Result<(usize, Plan)> {
+        let d = shape.n_features;
         let k = spectral::resolve_k(&self.n_components, n, n, d)?;
         let plan = if self.given {
             spectral::plan_stored("given distances", n, k, 16 * (n * d) as u64, &self.options)?
         } else if self.metric == Metric::Euclidean {
-            self.pca(k.min(n).min(d)).plan(data)?
+            self.pca(k.min(n).min(d)).plan(shape)?
         } else {
             let other = 16 * (n * d) as u64;
             let what = format!("{} distances", self.metric.name());
@@ -168,7 +170,7 @@ impl Mds {
 
     /// The eigenvectors of `−½ H D∘D H = Xc Xcᵀ` are the scores of PCA, up to length.
     fn by_pca<T: Scalar>(&self, data: &Dataset<T>, k: usize, plan: Plan) -> Result<EmbeddingModel> {
-        let n = data.n_samples().map_or_else(|| spectral::check(data, &self.options), Ok)?;
+        let n = spectral::check(&spectral::counted(data)?, &self.options)?;
         let (pca, scores) = self.pca(k.min(n).min(data.n_features())).run(data, true)?;
         let mut coordinates = Array2::zeros((n, k));
         for (j, column) in scores.columns().into_iter().enumerate() {

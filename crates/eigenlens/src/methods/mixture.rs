@@ -3,7 +3,7 @@
 use super::em::{NOISE_FLOOR, Surveyed};
 use super::fit::Fit;
 use super::ppca::refuse_holes;
-use crate::data::{Dataset, Missing, Treatment, compiled_here};
+use crate::data::{DataShape, Dataset, Missing, Treatment, compiled_here};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::pool;
 use crate::missing::{Em, Memory, Observer, Progress, fit_mixture, least_samples, memory};
@@ -80,9 +80,10 @@ impl PpcaMixture {
     }
 
     /// What would be done, without reading a row.
-    pub fn plan<T: Scalar>(&self, data: &Dataset<T>) -> Result<Plan> {
-        let plan = self.fit.plan(&data.clone().with_missing(Missing::Em))?;
-        let peak_memory = self.memory(data).peak;
+    pub fn plan(&self, shape: impl Into<DataShape>) -> Result<Plan> {
+        let shape = shape.into().with_missing(Missing::Em);
+        let plan = self.fit.plan(&shape)?;
+        let peak_memory = self.memory(&shape).peak;
         let plan = Plan { reason: "a mixture is iterated".into(), peak_memory, ..plan };
         match self.fit.options.memory {
             Some(budget) if budget < peak_memory => Err(Error::Memory {
@@ -94,8 +95,8 @@ impl PpcaMixture {
         }
     }
 
-    fn memory<T: Scalar>(&self, data: &Dataset<T>) -> Memory {
-        memory(data, self.latent, self.n_parts, self.fit.options.memory)
+    fn memory(&self, shape: &DataShape) -> Memory {
+        memory(shape, self.latent, self.n_parts, self.fit.options.memory)
     }
 
     /// Fits the model.
@@ -178,7 +179,7 @@ impl PpcaMixture {
             max_iterations: self.fit.options.max_iterations,
             accelerate: true,
             noise_floor: (noise_floor * mean_variance).max(f64::MIN_POSITIVE),
-            room: self.memory(data).room,
+            room: self.memory(&data.shape()).room,
         };
         let estimate = fit_mixture(
             &surveyed.grid,

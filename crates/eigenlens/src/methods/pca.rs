@@ -2,7 +2,7 @@
 
 use super::fit::Fit;
 use super::from_matrix;
-use crate::data::{Dataset, Moments};
+use crate::data::{DataShape, Dataset, Moments};
 use crate::error::Result;
 use crate::missing::Progress;
 use crate::model::PcaModel;
@@ -66,8 +66,8 @@ impl Pca {
     }
 
     /// What would be done, without reading a row.
-    pub fn plan<T: Scalar>(&self, data: &Dataset<T>) -> Result<Plan> {
-        self.fit.plan(data)
+    pub fn plan(&self, shape: impl Into<DataShape>) -> Result<Plan> {
+        self.fit.plan(&shape.into())
     }
 
     /// Fits the model.

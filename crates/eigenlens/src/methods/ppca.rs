@@ -2,7 +2,7 @@
 
 use super::em::EmOptions;
 use super::fit::Fit;
-use crate::data::{Dataset, Missing, compiled_here};
+use crate::data::{DataShape, Dataset, Missing, compiled_here};
 use crate::error::Result;
 use crate::linalg::dense::power_of_two;
 use crate::linalg::pool;
@@ -83,10 +83,11 @@ impl Ppca {
     }
 
     /// What would be done, without reading a row.
-    pub fn plan<T: Scalar>(&self, data: &Dataset<T>) -> Result<Plan> {
+    pub fn plan(&self, shape: impl Into<DataShape>) -> Result<Plan> {
+        let shape = shape.into();
         match self.algorithm {
-            Algorithm::Auto => self.fit.plan(data),
-            _ => self.fit.plan(&data.clone().with_missing(Missing::Em)),
+            Algorithm::Auto => self.fit.plan(&shape),
+            _ => self.fit.plan(&shape.with_missing(Missing::Em)),
         }
     }
 

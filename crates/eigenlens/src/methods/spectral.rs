@@ -1,6 +1,6 @@
 //! What the spectral embeddings share: checks, neighbours, and the extreme pairs of their operators.
 
-use crate::data::{Dataset, Missing, RowGrid, reduction_block_rows};
+use crate::data::{DataShape, Dataset, Missing, RowGrid, reduction_block_rows};
 use crate::error::{Error, Hint, Result, Warning};
 use crate::graph::{Neighborhood, Neighbors, Network, Points, Search};
 use crate::linalg::random;
@@ -40,31 +40,41 @@ pub(super) fn resolve_k(request: &NComponents, limit: usize, n: usize, d: usize)
 }
 
 /// Refuses what cannot be meant, and counts the samples.
-pub(super) fn check<T: Scalar>(data: &Dataset<T>, options: &Options) -> Result<usize> {
+pub(super) fn check(shape: &DataShape, options: &Options) -> Result<usize> {
     options.check()?;
-    if data.missing() != Missing::Error {
+    if shape.missing != Missing::Error {
         return Err(Error::Unsupported {
             what: "a policy for missing entries".into(),
             why: "is not offered by embeddings: leave the samples or features out first",
             instead: Some(Hint::Set { option: "missing", value: "error".into() }),
         });
     }
-    let grid = RowGrid::new(data)?;
-    if grid.counts().is_some() {
+    shape.check()?;
+    if shape.n_weights.is_some() {
         return Err(Error::Unsupported {
             what: "a weight for each sample".into(),
             why: "has no meaning for distances or a graph of neighbours",
             instead: None,
         });
     }
-    let n = match data.n_samples() {
-        Some(n) => n,
-        None => grid.for_each_batch(reduction_block_rows(data.n_features()), |_| Ok(()))?,
-    };
-    if n < 2 {
-        return Err(Error::TooFewRows { found: n, needed: 2 });
+    match shape.n_samples {
+        Some(n) if n < 2 => Err(Error::TooFewRows { found: n, needed: 2 }),
+        Some(n) => Ok(n),
+        None => Err(Error::NotDefined {
+            what: "a plan",
+            why: "the samples have not been counted yet".into(),
+        }),
     }
-    Ok(n)
+}
+
+/// The shape of data with their samples counted.
+pub(super) fn counted<T: Scalar>(data: &Dataset<T>) -> Result<DataShape> {
+    let mut shape = data.shape();
+    if shape.n_samples.is_none() {
+        let rows = reduction_block_rows(shape.n_features);
+        shape.n_samples = Some(RowGrid::new(data)?.for_each_batch(rows, |_| Ok(()))?);
+    }
+    Ok(shape)
 }
 
 /// The residual asked for.

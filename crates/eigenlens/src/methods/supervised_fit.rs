@@ -4,8 +4,8 @@
 use super::fit;
 use super::supervised_pca::SupervisedPca;
 use crate::data::{
-    Columns, Cross, Dataset, LabelPass, Moments, Pass, RowGrid, Scaler, ScoreMoments, Scores,
-    Standardized, Target, reading_memory, reduction_block_rows,
+    Columns, Cross, DataShape, Dataset, LabelPass, Moments, Pass, RowGrid, Scaler, ScoreMoments,
+    Scores, Standardized, Target, reading_memory, reduction_block_rows,
 };
 use crate::dependence::Labels;
 use crate::error::{Error, Result, Warning};
@@ -463,31 +463,26 @@ fn blended_matrix<T: Scalar>(
 }
 
 /// What will be done, from the shapes of data and labels.
-pub(super) fn plan<T: Scalar>(
-    estimator: &SupervisedPca,
-    data: &Dataset<T>,
-    labels: &Labels,
-) -> Result<Plan> {
-    let (d, width) = (data.n_features(), labels.factor.width());
+pub(super) fn plan(estimator: &SupervisedPca, shape: &DataShape, labels: &Labels) -> Result<Plan> {
+    let (d, width) = (shape.n_features, labels.factor.width());
     let held = labels.held_memory();
     if estimator.supervision == 0.0 {
-        let plan = estimator.unsupervised().plan(data)?;
+        let plan = estimator.unsupervised().plan(shape)?;
         return Ok(Plan { peak_memory: plan.peak_memory + held, ..plan });
     }
     let like = estimator.unsupervised();
-    let task = like.task(data);
+    let task = like.task(shape);
     let (k, product) = (task.likely_k() as u64 + 1, (d * width * 8) as u64);
-    let one_pass = !task.sparse && product <= 1 << 20;
+    let one_pass = !task.sparse() && product <= 1 << 20;
     let (unit, d) = (reduction_block_rows(d) as u64, d as u64);
-    let element = if task.f32 { 4 } else { 8 };
-    let reading =
-        reading_memory(task.n, task.d, element, task.streamed) / if task.sparse { 8 } else { 1 };
+    let reading = reading_memory(task.n(), task.d(), shape.element_bytes(), shape.streamed)
+        / if task.sparse() { 8 } else { 1 };
     let padded = (k + PROBES as u64).next_multiple_of(8);
     let small = d * padded * 8 <= 1 << 20;
     let sums = padded * width as u64 * 8;
     let first = if one_pass { 20 * product + 120 * d * 8 } else { 4 * product }
         + 40 * d * 8
-        + if task.sparse {
+        + if task.sparse() {
             9 * product.next_multiple_of(64) * 8 / width.clamp(1, 8) as u64
         } else {
             0
@@ -496,16 +491,16 @@ pub(super) fn plan<T: Scalar>(
         + (16 * unit * padded * 8).max(64 * sums)
         + 20 * sums
         + (4 << 20)
-        + if task.sparse { 9 * d * padded * 8 } else { 0 };
+        + if task.sparse() { 9 * d * padded * 8 } else { 0 };
     let own = 8 * product + first.max(last) + reading + held + (2 << 20);
     let budget = estimator.options.memory.unwrap_or(u64::MAX);
     if estimator.supervision == 1.0 {
-        let shape = match data.n_samples() {
+        let size = match shape.n_samples {
             Some(n) => format!("{n} × {d}"),
             None => format!("{d} features"),
         };
         let passes = if one_pass { 2 } else { 3 };
-        let reason = format!("{shape}: a label factor of {width} columns");
+        let reason = format!("{size}: a label factor of {width} columns");
         let plan = Plan { route: Route::Labels, reason, passes, peak_memory: own };
         return if own <= budget {
             Ok(plan)
@@ -526,7 +521,7 @@ pub(super) fn plan<T: Scalar>(
         plan = Plan { reason: plan.reason, ..plan::plan(&forced)? };
     }
     if plan.route == Route::Iterative && !matches!(estimator.n_components, NComponents::Fixed(_)) {
-        let forced = plan::Task { solver: Solver::Covariance, ..like.task(data) };
+        let forced = plan::Task { solver: Solver::Covariance, ..like.task(shape) };
         plan = plan::plan(&forced)?;
     }
     plan.passes += 1;

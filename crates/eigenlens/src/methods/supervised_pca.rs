@@ -2,7 +2,7 @@
 
 use super::fit::Fit;
 use super::supervised_fit::{self, Supervised};
-use crate::data::{Dataset, RowGrid, Target, compiled_here};
+use crate::data::{DataShape, Dataset, RowGrid, Target, compiled_here};
 use crate::dependence::{LabelKernel, Labels};
 use crate::error::{Error, Result};
 use crate::linalg::pool;
@@ -103,11 +103,14 @@ impl SupervisedPca {
     }
 
     /// What would be done, without reading a row of the data.
-    pub fn plan<T: Scalar>(&self, data: &Dataset<T>, target: &Target) -> Result<Plan> {
-        self.check(data, target)?;
+    pub fn plan(&self, shape: impl Into<DataShape>, target: &Target) -> Result<Plan> {
+        let shape = shape.into();
+        self.check(&shape, target)?;
+        shape.check_complete()?;
         pool::run(self.options.threads, || {
-            let labels = self.labels(&RowGrid::new(data)?, target)?;
-            supervised_fit::plan(self, data, &labels)
+            // Weights change no width: what is planned is what is done.
+            let labels = self.labels(None, target)?;
+            supervised_fit::plan(self, &shape, &labels)
         })?
     }
 
@@ -143,10 +146,10 @@ impl SupervisedPca {
         target: &Target,
         want_scores: bool,
     ) -> Result<(SupervisedPcaModel, Array2<T>)> {
-        self.check(data, target)?;
+        self.check(&data.shape(), target)?;
         pool::run(self.options.threads, || {
-            let labels = self.labels(&RowGrid::new(data)?, target)?;
-            let plan = supervised_fit::plan(self, data, &labels)?;
+            let labels = self.labels(RowGrid::new(data)?.counts(), target)?;
+            let plan = supervised_fit::plan(self, &data.shape(), &labels)?;
             let fit = Supervised { estimator: self, data, target, labels: &labels };
             if self.supervision == 0.0 {
                 fit.unsupervised(want_scores)
@@ -156,8 +159,8 @@ impl SupervisedPca {
         })?
     }
 
-    fn labels<T: Scalar>(&self, grid: &RowGrid<T>, target: &Target) -> Result<Labels> {
-        Labels::new(target, self.kernel, self.keep_unlabelled, grid.counts())
+    fn labels(&self, counts: Option<&[f64]>, target: &Target) -> Result<Labels> {
+        Labels::new(target, self.kernel, self.keep_unlabelled, counts)
     }
 
     /// PCA with the same options: the other end of the dial.
@@ -170,7 +173,7 @@ impl SupervisedPca {
     }
 
     /// Refuses what cannot be meant, before any row is read.
-    fn check<T: Scalar>(&self, data: &Dataset<T>, target: &Target) -> Result<()> {
+    fn check(&self, shape: &DataShape, target: &Target) -> Result<()> {
         self.options.check()?;
         self.unsupervised().check_options()?;
         if !(0.0..=1.0).contains(&self.supervision) {
@@ -196,8 +199,8 @@ impl SupervisedPca {
                 instead: None,
             });
         }
-        let d = data.n_features();
-        if let Some(n) = data.n_samples() {
+        let d = shape.n_features;
+        if let Some(n) = shape.n_samples {
             if n != target.n_samples() {
                 return Err(Error::Shape {
                     what: "the target",

@@ -37,7 +37,7 @@ pub(crate) use maximization::Part;
 pub(crate) use patterns::Group;
 pub(crate) use residuals::expected_covariance_times;
 
-use crate::data::{Dataset, RowGrid, Scaler, Source};
+use crate::data::{DataShape, RowGrid, Scaler};
 use crate::error::Result;
 use crate::scalar::Scalar;
 
@@ -61,13 +61,8 @@ pub(crate) struct Memory {
 
 /// What an iteration with k latent dimensions takes. Of data in memory what passes want may take as much
 /// memory again, as far as a budget allows: enough for float64 rows of some tens of features.
-pub(crate) fn memory<T: Scalar>(
-    data: &Dataset<T>,
-    k: usize,
-    parts: usize,
-    budget: Option<u64>,
-) -> Memory {
-    let d = data.n_features();
+pub(crate) fn memory(shape: &DataShape, k: usize, parts: usize, budget: Option<u64>) -> Memory {
+    let d = shape.n_features;
     let unit = crate::data::reduction_block_rows(d) as u64;
     let sums = expectation::sums_bytes(d, k, parts);
     // Sums of the units side by side, buffers of their rows, a unit that waits when streamed.
@@ -76,14 +71,13 @@ pub(crate) fn memory<T: Scalar>(
     let buffers = 32 * (d as u64 + 64) * 8 * 3 * rows_at_once
         + 32 * rows_at_once * 8 * parts as u64 * (k as u64 + 8) * (k as u64 + 8);
     // Scores of rows with holes: two reduction blocks with zeros in their holes, and what is found.
-    let element = size_of::<T>() as u64;
+    let element = shape.element_bytes();
     let scores =
         2 * unit * (d as u64 * (element + 1) + 3 * (8 * k as u64 + 64)) + unit * 8 * k as u64;
-    let weights = 8 * data.weights().map_or(0, |w| w.values().len()) as u64;
-    let rows = match data.source() {
-        Source::Dense(x) => x.nrows() as u64,
-        _ => 0,
-    };
+    let weights = 8 * shape.n_weights.unwrap_or(0) as u64;
+    // What is found about the rows is kept only of dense data in memory.
+    let kept = !shape.streamed && shape.n_stored.is_none();
+    let rows = shape.n_samples.filter(|_| kept).unwrap_or(0) as u64;
     let least = side_by_side * sums
         + buffers
         + scores

@@ -1,6 +1,6 @@
 //! Which route, and why; what it will cost. Never looks at the number of threads.
 
-use crate::data::{has_gram_apply, reading_memory, reduction_block_rows};
+use crate::data::{DataShape, has_gram_apply, reading_memory, reduction_block_rows};
 use crate::error::{Bytes, Error, Result};
 use crate::options::{NComponents, Options, Rule, Solver};
 use crate::solve::{dense, krylov, tsqr};
@@ -112,25 +112,30 @@ impl fmt::Display for Plan {
 /// What a plan is made from.
 #[derive(Clone, Debug)]
 pub(crate) struct Task<'a> {
-    /// Samples, where known.
-    pub n: Option<usize>,
-    pub d: usize,
-    /// Share of entries that are stored.
-    pub density: f64,
-    pub sparse: bool,
-    pub streamed: bool,
-    /// The number of sample weights.
-    pub weights: usize,
-    pub f32: bool,
+    pub shape: &'a DataShape,
     pub n_components: &'a NComponents,
     pub solver: Solver,
     pub options: &'a Options,
 }
 
 impl Task<'_> {
+    /// The number of samples, where known.
+    pub fn n(&self) -> Option<usize> {
+        self.shape.n_samples
+    }
+
+    /// The number of features.
+    pub fn d(&self) -> usize {
+        self.shape.n_features
+    }
+
+    pub fn sparse(&self) -> bool {
+        self.shape.n_stored.is_some()
+    }
+
     /// The number of components, as far as it is known before the spectrum.
     pub fn likely_k(&self) -> usize {
-        let limit = self.n.unwrap_or(usize::MAX).min(self.d);
+        let limit = self.n().unwrap_or(usize::MAX).min(self.d());
         match self.n_components {
             NComponents::Fixed(k) => (*k).min(limit),
             NComponents::VarianceShare(_) => 32.min(limit),
@@ -141,8 +146,8 @@ impl Task<'_> {
 
     /// Seconds on a nominal machine: only their order matters.
     fn cost(&self, route: Route) -> f64 {
-        let n = self.n.unwrap_or(1 << 24) as f64;
-        let d = self.d as f64;
+        let n = self.n().unwrap_or(1 << 24) as f64;
+        let d = self.d() as f64;
         let k = self.likely_k() as f64;
         let eigen = |size: f64| {
             if dense::prefers_krylov(size as usize, k as usize) {
@@ -152,10 +157,11 @@ impl Task<'_> {
             }
         };
         // Multiply-adds per second: products of panels, and of a thin block with the data.
-        let panel = if self.f32 { 1e11 } else { 5.5e10 };
-        let narrow = route == Route::Iterative && !self.sparse && has_gram_apply(self.d);
+        let panel = if self.shape.is_f32 { 1e11 } else { 5.5e10 };
+        let narrow = route == Route::Iterative && !self.sparse() && has_gram_apply(self.d());
         let thin = if narrow { 2.3e10 } else { 1.6e10 };
-        let thin_pass = n * d * 16.0 * if self.sparse { self.density * 4.0 } else { 1.0 } / thin;
+        let thin_pass =
+            n * d * 16.0 * if self.sparse() { self.shape.density() * 4.0 } else { 1.0 } / thin;
         match route {
             Route::Covariance => n * d * d / 2.0 / panel + eigen(d),
             Route::Dual => n * n * d / 2.0 / 5.5e10 + eigen(n) + n * d * k / 3e10,
@@ -167,7 +173,7 @@ impl Task<'_> {
                 let likely = likely_applications(self.likely_k()) as f64;
                 // The basis costs too: every block is made orthogonal to it, and a few times all pairs
                 // of its projection are found.
-                let basis = krylov::basis_columns(self.likely_k(), self.d) as f64;
+                let basis = krylov::basis_columns(self.likely_k(), self.d()) as f64;
                 likely * (thin_pass + 32.0 * d * basis / 4e10) + 4.0 * 2e-10 * basis.powi(3)
             }
             // Methods that iterate and kernel methods have plans of their own.
@@ -193,21 +199,21 @@ impl Task<'_> {
 
     /// Bytes allocated at the peak, beyond data and scores.
     pub fn memory(&self, route: Route) -> u64 {
-        let d = self.d as u64;
-        let n = self.n.unwrap_or(usize::MAX) as u64;
+        let d = self.d() as u64;
+        let n = self.n().unwrap_or(usize::MAX) as u64;
         let k = self.likely_k() as u64 + 1 + 8;
         let padded = k.next_multiple_of(8);
-        let element = if self.f32 { 4 } else { 8 };
-        let unit = reduction_block_rows(self.d) as u64;
-        let reading = reading_memory(self.n, self.d, element, self.streamed)
-            / if self.sparse { 8 } else { 1 };
+        let element = self.shape.element_bytes();
+        let unit = reduction_block_rows(self.d()) as u64;
+        let reading = reading_memory(self.n(), self.d(), element, self.shape.streamed)
+            / if self.sparse() { 8 } else { 1 };
         // The last pass: scores, residuals, probes.
         let certificate = if d * padded * 8 <= 1 << 20 { 18 } else { 6 } * d * padded * 8
             + 2 * unit * padded * 8
             + (32 << 20) / 8
             // What an iteration believes is probed beside what it may have missed.
             + if route == Route::Iterative { (18 * 2 + 6) * d * 8 * 8 } else { 0 }
-            + if self.sparse { 9 * d * padded * 8 } else { 0 };
+            + if self.sparse() { 9 * d * padded * 8 } else { 0 };
         // The model: components, loadings' worth of copies while they are made.
         let model = 6 * d * k * 8;
         let eigen = |size: u64| {
@@ -234,10 +240,10 @@ impl Task<'_> {
                     + 16 * 128 * (n.min(1 << 24) + 48) * 8
             }
             Route::Svd => {
-                tsqr::tall_memory(self.d.min(self.n.unwrap_or(self.d))) + 2 * d * padded * 8
+                tsqr::tall_memory(self.d().min(self.n().unwrap_or(self.d()))) + 2 * d * padded * 8
             }
             Route::Iterative => {
-                let basis = krylov::basis_columns(self.likely_k(), self.d) as u64 + 16;
+                let basis = krylov::basis_columns(self.likely_k(), self.d()) as u64 + 16;
                 d * basis * 8 + d * padded * 8 * 2 + 6 * basis * basis * 8 + 24 * d * 8 * 8
             }
             Route::Randomized => {
@@ -258,14 +264,16 @@ impl Task<'_> {
             }
             _ => 0,
         };
-        let counts = 8 * self.weights as u64;
+        let counts = 8 * self.shape.n_weights.unwrap_or(0) as u64;
         work.max(certificate).max(sample).saturating_add(model + reading + counts + (2 << 20))
     }
 
     fn feasible(&self, route: Route) -> bool {
         match route {
-            Route::Dual => !self.streamed && self.n.is_some(),
-            Route::Svd => self.n.is_none_or(|n| n >= self.d) || !(self.streamed || self.sparse),
+            Route::Dual => !self.shape.streamed && self.n().is_some(),
+            Route::Svd => {
+                self.n().is_none_or(|n| n >= self.d()) || !(self.shape.streamed || self.sparse())
+            }
             _ => true,
         }
     }
@@ -323,7 +331,7 @@ pub(crate) fn plan(task: &Task) -> Result<Plan> {
         let needed = task.memory(leanest);
         return Err(Error::Memory { route: format!("the {leanest} route"), needed, budget });
     };
-    let shape = match (task.n, task.d) {
+    let shape = match (task.n(), task.d()) {
         (None, d) => format!("{d} features, samples not counted yet"),
         (Some(n), d) => format!("{n} × {d}"),
     };
@@ -331,9 +339,9 @@ pub(crate) fn plan(task: &Task) -> Result<Plan> {
         format!("{shape}: within the memory budget")
     } else {
         match route {
-            Route::Covariance => format!("{shape}: the {0} × {0} covariance is cheap", task.d),
+            Route::Covariance => format!("{shape}: the {0} × {0} covariance is cheap", task.d()),
             Route::Dual => format!("{shape}: fewer samples than features"),
-            _ if task.sparse => format!("{shape}, sparse: no matrix is formed"),
+            _ if task.sparse() => format!("{shape}, sparse: no matrix is formed"),
             _ => format!("{shape}: a few components of many"),
         }
     };

@@ -1,7 +1,7 @@
 //! From data or a matrix to a model: the covariance, the search, what the components explain.
 
 use super::{Formulation, PenaltyScale, SparsePca, path};
-use crate::data::{Columns, Dataset, Moments, RowGrid, Scaler, Standardized};
+use crate::data::{Columns, DataShape, Dataset, Moments, RowGrid, Scaler, Standardized};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::pool;
@@ -35,18 +35,18 @@ const LEARNED: f64 = 1e-8;
 /// λ₂, where nothing else is asked for: Zou, Hastie & Tibshirani's for n > d.
 const RIDGE: f64 = 1e-6;
 
-pub(super) fn plan<T: Scalar>(of: &SparsePca, data: &Dataset<T>) -> Result<Plan> {
-    let d = data.n_features();
+pub(super) fn plan(of: &SparsePca, shape: &DataShape) -> Result<Plan> {
+    let d = shape.n_features;
     of.check(d)?;
-    RowGrid::new(data)?;
-    if let Some(n) = data.n_samples().filter(|n| *n < 2) {
+    shape.check_complete()?;
+    if let Some(n) = shape.n_samples.filter(|n| *n < 2) {
         return Err(Error::TooFewRows { found: n, needed: 2 });
     }
     let exact = of.proof.is_some();
-    let enough = data.n_samples().is_none_or(|n| 4 * n >= d);
+    let enough = shape.n_samples.is_none_or(|n| 4 * n >= d);
     let formed = Solver::Covariance;
     let plan_of = |solver: Solver| {
-        let task = Task { solver, ..of.fit.task(data) };
+        let task = Task { solver, ..of.fit.task(shape) };
         let mut plan = plan::plan(&Task { options: &unlimited(of), ..task })?;
         plan.peak_memory += extra_memory(of, d as u64, plan.route, exact);
         plan.passes = match (plan.route, &of.formulation) {
@@ -126,7 +126,7 @@ pub(super) fn with_gram<T: Scalar, R: Send>(
     data: &Dataset<T>,
     work: impl FnOnce(Gram, Context) -> Result<R> + Send,
 ) -> Result<R> {
-    let plan = plan(of, data)?;
+    let plan = plan(of, &data.shape())?;
     pool::run(of.fit.options.threads, || {
         let mut grid = RowGrid::new(data)?;
         let (columns, scatter) = if plan.route == Route::Covariance {

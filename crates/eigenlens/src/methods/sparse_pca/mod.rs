@@ -5,7 +5,7 @@ mod fit;
 mod path;
 
 use super::fit::Fit;
-use crate::data::{Dataset, Moments, compiled_here};
+use crate::data::{DataShape, Dataset, Moments, compiled_here};
 use crate::error::{Error, Result};
 use crate::model::{Projection, SparsePath, SparsePcaModel};
 use crate::options::{NComponents, Options};
@@ -230,8 +230,8 @@ impl SparsePca {
 
     /// What would be done, without reading a row. Its memory allows for 1,024 active features of a
     /// regression on many more; penalties so small that more are active need a row of S for each.
-    pub fn plan<T: Scalar>(&self, data: &Dataset<T>) -> Result<Plan> {
-        fit::plan(self, data)
+    pub fn plan(&self, shape: impl Into<DataShape>) -> Result<Plan> {
+        fit::plan(self, &shape.into())
     }
 
     /// Fits the model.
