@@ -2,7 +2,7 @@
 
 use crate::data::{AnyData, Given, each, to_array};
 use crate::{errors, records};
-use eigenlens::model::from_parts;
+use eigenlens::from_parts;
 use eigenlens::{
     Dataset, Error, PcaModel, PpcaMixtureModel, PpcaModel, Scalar, TermWeights, Warning,
 };

@@ -49,8 +49,9 @@ pub mod solve;
 mod sparse;
 
 pub use data::{
-    ColumnStatistics, Csr, DataShape, Dataset, Holes, Missing, Moments, Resolved, RowReader, Rows,
-    SampleWeights, Target, TargetKind, TermWeighting, TermWeights, Treatment,
+    AnyArray, AnyDataset, ColumnStatistics, Csr, DataShape, Dataset, Holes, Missing, Moments,
+    Resolved, RowReader, Rows, SampleWeights, Target, TargetKind, TermWeighting, TermWeights,
+    Treatment,
 };
 pub use dependence::{Hsic, LabelKernel};
 pub use error::{Error, ErrorKind, Hint, Result, Warning};
@@ -59,9 +60,10 @@ pub use kernel::{
     Bandwidth, CustomKernel, Kernel, ResolvedKernel, center_kernel, center_new_kernel,
 };
 pub use methods::{
-    Algorithm, Approximation, BayesianPca, Isomap, KernelPca, KernelStorage, KernelSupervisedPca,
-    Landmarks, LaplacianEigenmaps, Lle, Lsa, Mds, PartsCompared, Pca, PenaltyScale, PerComponent,
-    Ppca, PpcaMixture, SparsePca, SupervisedPca,
+    Algorithm, Approximation, BayesianPca, Estimator, FitContext, Fitted, Isomap, KernelPca,
+    KernelStorage, KernelSupervisedPca, Landmarks, LaplacianEigenmaps, Lle, Lsa, METHODS, Mds,
+    Method, PartsCompared, Pca, PenaltyScale, PerComponent, Ppca, PpcaMixture, SparsePca,
+    SupervisedPca, from_parts,
 };
 pub use missing::Progress;
 pub use model::parts::{Parts, Value};

@@ -143,7 +143,7 @@ fn load(bytes: &[u8]) -> std::result::Result<StoredModel, String> {
     let mut arrays = content.arrays;
     let weights = arrays.remove(TERM_WEIGHTS);
     let parts = Parts { version, method: text(&mut entries, "method")?, arrays, description };
-    let model = eigenlens::model::from_parts(&parts).map_err(|e| e.to_string())?;
+    let model = eigenlens::from_parts(&parts).map_err(|e| e.to_string())?;
     let term_weights = term_weights(&mut entries, weights, model.n_features())?;
     let origin = read_origin(&mut entries, model.n_features())?;
     match entries.keys().next() {

@@ -1,6 +1,7 @@
 //! Data as they come: dense, sparse or streamed, with names, weights and a policy for holes.
 //! Nothing here is centred in place or copied only to be centred.
 
+mod any;
 mod columns;
 mod compiled;
 mod cross;
@@ -29,6 +30,7 @@ mod target_projection;
 mod term_weights;
 mod weights;
 
+pub use any::{AnyArray, AnyDataset};
 pub use csr::Csr;
 pub use holes::{Holes, Missing, Treatment};
 pub use moments::Moments;

@@ -1,9 +1,10 @@
 //! Bayesian PCA: probabilistic PCA that finds its own dimension.
 
 use super::em::EmOptions;
+use super::estimator::{Estimator, FitContext, Fitted, Method, at_most};
 use super::fit::Fit;
 use super::ppca::{iterated, refuse_holes};
-use crate::data::{DataShape, Dataset, Missing, compiled_here};
+use crate::data::{AnyDataset, DataShape, Dataset, Missing, Target, compiled_here};
 use crate::error::{Error, Result};
 use crate::missing::{Observer, Progress};
 use crate::model::PpcaModel;
@@ -12,6 +13,18 @@ use crate::scalar::Scalar;
 use crate::solve::Plan;
 use ndarray::Array2;
 use std::ops::ControlFlow;
+
+/// What every surface knows of the method.
+pub(super) const METHOD: Method = Method {
+    name: "bayesian-pca",
+    about: "probabilistic PCA with a prior that finds the number of components",
+    axis: "Z",
+    linear: true,
+    takes_missing: true,
+    // The most there may be: beyond some dozens a prior is no cheap way to find fewer.
+    default_n_components: |shape| at_most(30, shape, shape.n_features.saturating_sub(1)),
+    load: |parts| Ok(Box::new(PpcaModel::from_parts(parts)?)),
+};
 
 /// Bayesian PCA (Bishop 1999): a prior `N(0, 1/α_j)` on every column of W, whose α grows without
 /// bound where a direction is not needed and switches it off. The number of components asked for is
@@ -116,5 +129,30 @@ impl BayesianPca {
             Some(found) => Ok(iterated(found)),
             None => Err(Error::Internal("an iteration that was not made".into())),
         }
+    }
+}
+
+impl Estimator for BayesianPca {
+    fn method(&self) -> &'static Method {
+        &METHOD
+    }
+
+    fn plan(&self, shape: &DataShape, _: Option<&Target>) -> Result<Plan> {
+        self.plan(shape)
+    }
+
+    fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
+        let want_scores = context.wants_scores();
+        if matches!(data.missing(), Missing::Em | Missing::Error) {
+            return crate::dispatch!(data, d => {
+                let model = self.fit_observed(d, &mut |step| context.observe(step))?;
+                let scores = want_scores.then(|| model.transform(d)).transpose()?;
+                Ok(Fitted::new(model, scores))
+            });
+        }
+        crate::dispatch!(data, d => match want_scores {
+            true => self.fit_transform(d).map(|(model, scores)| Fitted::new(model, Some(scores))),
+            false => Ok(Fitted::new::<f64>(self.fit(d)?, None)),
+        })
     }
 }

@@ -1,7 +1,8 @@
 //! Isomap: classical MDS of distances along the data.
 
+use super::estimator::{Estimator, FitContext, Fitted, Method, for_a_picture};
 use super::spectral::{self, Graph};
-use crate::data::{DataShape, Dataset, compiled_here};
+use crate::data::{AnyDataset, DataShape, Dataset, Target, compiled_here};
 use crate::error::{Error, Result};
 use crate::graph::{Geodesics, Judged, Kept, Metric, Neighborhood, Original, Points, Seeds, judge};
 use crate::linalg::dense::power_of_two;
@@ -13,6 +14,17 @@ use crate::options::{NComponents, Options};
 use crate::scalar::Scalar;
 use crate::solve::Plan;
 use ndarray::{Array2, Axis};
+
+/// What every surface knows of the method.
+pub(super) const METHOD: Method = Method {
+    name: "isomap",
+    about: "Isomap: classical MDS of distances along the data",
+    axis: "ISO",
+    linear: false,
+    takes_missing: false,
+    default_n_components: for_a_picture,
+    load: |parts| Ok(Box::new(EmbeddingModel::from_parts(parts)?)),
+};
 
 /// Isomap (Tenenbaum, de Silva & Langford 2000): the leading eigenvectors of `−½ H D∘D H`, with D
 /// the lengths of shortest paths on the graph of neighbours.
@@ -197,5 +209,22 @@ impl Isomap {
             warnings: spectral::null_warnings(pairs.rank, k),
             map: EmbeddingMap::Distances(map),
         }))
+    }
+}
+
+impl Estimator for Isomap {
+    fn method(&self) -> &'static Method {
+        &METHOD
+    }
+
+    fn plan(&self, shape: &DataShape, _: Option<&Target>) -> Result<Plan> {
+        self.plan(shape)
+    }
+
+    fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
+        crate::dispatch!(data, d => match context.wants_scores() {
+            true => self.fit_transform(d).map(|(model, scores)| Fitted::new(model, Some(scores))),
+            false => Ok(Fitted::new::<f64>(self.fit(d)?, None)),
+        })
     }
 }

@@ -1,8 +1,9 @@
 //! Kernel principal component analysis.
 
+use super::estimator::{Estimator, FitContext, Fitted, Method};
 use super::kernel_plan::KernelTask;
 use super::{kernel_exact, kernel_factor};
-use crate::data::{DataShape, Dataset, compiled_here};
+use crate::data::{AnyDataset, DataShape, Dataset, Target, compiled_here};
 use crate::error::{Error, Result};
 use crate::kernel::{Kernel, ResolvedKernel};
 use crate::linalg::pool;
@@ -11,6 +12,17 @@ use crate::options::{NComponents, Options, Rule};
 use crate::scalar::Scalar;
 use crate::solve::{Plan, Route};
 use ndarray::Array2;
+
+/// What every surface knows of the method.
+pub(super) const METHOD: Method = Method {
+    name: "kernel-pca",
+    about: "kernel PCA: PCA in the feature space of a kernel, for curved structure",
+    axis: "KPC",
+    linear: false,
+    takes_missing: false,
+    default_n_components: |shape| NComponents::Fixed(10.min(shape.n_samples.unwrap_or(10)).max(1)),
+    load: |parts| Ok(Box::new(KernelPcaModel::from_parts(parts)?)),
+};
 
 /// Kernel PCA (Schölkopf, Smola & Müller 1997): PCA in the feature space of a kernel, from the
 /// eigenvectors of the centred kernel matrix `H K H`.
@@ -261,6 +273,23 @@ impl KernelPca {
             }),
             _ => Ok(()),
         }
+    }
+}
+
+impl Estimator for KernelPca {
+    fn method(&self) -> &'static Method {
+        &METHOD
+    }
+
+    fn plan(&self, shape: &DataShape, _: Option<&Target>) -> Result<Plan> {
+        self.plan(shape)
+    }
+
+    fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
+        crate::dispatch!(data, d => match context.wants_scores() {
+            true => self.fit_transform(d).map(|(model, scores)| Fitted::new(model, Some(scores))),
+            false => Ok(Fitted::new::<f64>(self.fit(d)?, None)),
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Kernel supervised PCA: supervised PCA in the feature space of a kernel.
 
-use crate::data::{DataShape, Dataset, Target, compiled_here, reduction_block_rows};
+use super::estimator::{Estimator, FitContext, Fitted, Method, need_target};
+use crate::data::{AnyDataset, DataShape, Dataset, Target, compiled_here, reduction_block_rows};
 use crate::dependence::{LabelKernel, Labels};
 use crate::error::{Error, Result, Warning};
 use crate::kernel::{Arithmetic, Gathering, Kernel, Points, Projection, ResolvedKernel};
@@ -13,6 +14,17 @@ use crate::scalar::Scalar;
 use crate::solve::certificate::{self, Certificate, Evidence, Measured, NoneMissed};
 use crate::solve::{Convergence, Plan, Route, finish};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+
+/// What every surface knows of the method.
+pub(super) const METHOD: Method = Method {
+    name: "kernel-supervised-pca",
+    about: "kernel supervised PCA: the same in the feature space of a kernel",
+    axis: "KSPC",
+    linear: false,
+    takes_missing: false,
+    default_n_components: |_| NComponents::VarianceShare(0.99),
+    load: |parts| Ok(Box::new(KernelSupervisedPcaModel::from_parts(parts)?)),
+};
 
 /// Kernel supervised PCA (Barshan, Ghodsi, Azimifar & Zolghadri Jahromi 2011): directions in the
 /// feature space of a kernel that depend most on a target. With `H K_y H = ΔΔᵀ`, they come from the
@@ -381,6 +393,24 @@ impl KernelSupervisedPca {
             }
             _ => Ok(()),
         }
+    }
+}
+
+impl Estimator for KernelSupervisedPca {
+    fn method(&self) -> &'static Method {
+        &METHOD
+    }
+
+    fn plan(&self, shape: &DataShape, target: Option<&Target>) -> Result<Plan> {
+        self.plan(shape, need_target(target)?)
+    }
+
+    fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
+        let target = context.target()?;
+        crate::dispatch!(data, d => match context.wants_scores() {
+            true => self.fit_transform(d, target).map(|(model, scores)| Fitted::new(model, Some(scores))),
+            false => Ok(Fitted::new::<f64>(self.fit(d, target)?, None)),
+        })
     }
 }
 

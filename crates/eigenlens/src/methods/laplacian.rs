@@ -1,7 +1,8 @@
 //! Laplacian eigenmaps.
 
+use super::estimator::{Estimator, FitContext, Fitted, Method, for_a_picture};
 use super::spectral::{self, Graph};
-use crate::data::{Csr, DataShape, Dataset, compiled_here};
+use crate::data::{AnyDataset, Csr, DataShape, Dataset, Target, compiled_here};
 use crate::error::{Error, Hint, Result};
 use crate::graph::{Judged, Kept, Metric, Neighborhood, Network, Original, Points, judge};
 use crate::linalg::dense::power_of_two;
@@ -14,6 +15,17 @@ use crate::options::{NComponents, Options};
 use crate::scalar::Scalar;
 use crate::solve::Plan;
 use ndarray::Array2;
+
+/// What every surface knows of the method.
+pub(super) const METHOD: Method = Method {
+    name: "laplacian",
+    about: "Laplacian eigenmaps: keeps neighbours together",
+    axis: "LE",
+    linear: false,
+    takes_missing: false,
+    default_n_components: for_a_picture,
+    load: |parts| Ok(Box::new(EmbeddingModel::from_parts(parts)?)),
+};
 
 /// Laplacian eigenmaps (Belkin & Niyogi 2003): the eigenvectors of the graph Laplacian with the
 /// smallest eigenvalues above 0, in which neighbours stay together.
@@ -241,6 +253,23 @@ impl LaplacianEigenmaps {
                 })
             }
         }
+    }
+}
+
+impl Estimator for LaplacianEigenmaps {
+    fn method(&self) -> &'static Method {
+        &METHOD
+    }
+
+    fn plan(&self, shape: &DataShape, _: Option<&Target>) -> Result<Plan> {
+        self.plan(shape)
+    }
+
+    fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
+        crate::dispatch!(data, d => match context.wants_scores() {
+            true => self.fit_transform(d).map(|(model, scores)| Fitted::new(model, Some(scores))),
+            false => Ok(Fitted::new::<f64>(self.fit(d)?, None)),
+        })
     }
 }
 

@@ -1,7 +1,8 @@
 //! Locally linear embedding.
 
+use super::estimator::{Estimator, FitContext, Fitted, Method, for_a_picture};
 use super::spectral;
-use crate::data::{Csr, DataShape, Dataset, compiled_here};
+use crate::data::{AnyDataset, Csr, DataShape, Dataset, Target, compiled_here};
 use crate::error::{Error, Result};
 use crate::graph::{Judged, Kept, Metric, Neighborhood, Original, Points, judge};
 use crate::linalg::pool;
@@ -15,6 +16,17 @@ use crate::solve::Plan;
 use crate::solve::krylov::{self, EigenRequest};
 use ndarray::Array2;
 use rayon::prelude::*;
+
+/// What every surface knows of the method.
+pub(super) const METHOD: Method = Method {
+    name: "lle",
+    about: "locally linear embedding: keeps how samples are made of their neighbours",
+    axis: "LLE",
+    linear: false,
+    takes_missing: false,
+    default_n_components: for_a_picture,
+    load: |parts| Ok(Box::new(EmbeddingModel::from_parts(parts)?)),
+};
 
 /// Locally linear embedding (Roweis & Saul 2000): every sample is written as a weighted mean of its
 /// neighbours, and the coordinates are those that the same weights reconstruct best: the smallest
@@ -211,6 +223,23 @@ impl Lle {
             warnings: Vec::new(),
             map: EmbeddingMap::Lle(map),
         }))
+    }
+}
+
+impl Estimator for Lle {
+    fn method(&self) -> &'static Method {
+        &METHOD
+    }
+
+    fn plan(&self, shape: &DataShape, _: Option<&Target>) -> Result<Plan> {
+        self.plan(shape)
+    }
+
+    fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
+        crate::dispatch!(data, d => match context.wants_scores() {
+            true => self.fit_transform(d).map(|(model, scores)| Fitted::new(model, Some(scores))),
+            false => Ok(Fitted::new::<f64>(self.fit(d)?, None)),
+        })
     }
 }
 

@@ -1,13 +1,26 @@
 //! Latent semantic analysis: PCA without centring, for counts and other data where 0 means nothing.
 
+use super::estimator::{Estimator, FitContext, Fitted, Method, at_most};
 use super::fit::Fit;
-use crate::data::{DataShape, Dataset};
+use crate::data::{AnyDataset, DataShape, Dataset, Target};
 use crate::error::Result;
 use crate::model::PcaModel;
 use crate::options::{NComponents, Options, Solver};
 use crate::scalar::Scalar;
 use crate::solve::Plan;
 use ndarray::Array2;
+
+/// What every surface knows of the method.
+pub(super) const METHOD: Method = Method {
+    name: "lsa",
+    about: "latent semantic analysis: PCA without centring, for counts and sparse data",
+    axis: "LS",
+    linear: true,
+    takes_missing: true,
+    // The usual number for text (Deerwester et al. 1990); a share would mean a long tail.
+    default_n_components: |shape| at_most(100, shape, shape.n_features),
+    load: |parts| Ok(Box::new(PcaModel::from_parts(parts)?)),
+};
 
 /// Uncentred PCA: the right singular vectors of the data themselves, with `λ = s²/(n − 1)` and the
 /// total `‖X‖²/(n − 1)`.
@@ -57,5 +70,22 @@ impl Lsa {
     /// Fits the model and returns the training scores (n × k).
     pub fn fit_transform<T: Scalar>(&self, data: &Dataset<T>) -> Result<(PcaModel, Array2<T>)> {
         self.fit.run(data, true)
+    }
+}
+
+impl Estimator for Lsa {
+    fn method(&self) -> &'static Method {
+        &METHOD
+    }
+
+    fn plan(&self, shape: &DataShape, _: Option<&Target>) -> Result<Plan> {
+        self.plan(shape)
+    }
+
+    fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
+        crate::dispatch!(data, d => match context.wants_scores() {
+            true => self.fit_transform(d).map(|(model, scores)| Fitted::new(model, Some(scores))),
+            false => Ok(Fitted::new::<f64>(self.fit(d)?, None)),
+        })
     }
 }

@@ -1,8 +1,9 @@
 //! Classical multidimensional scaling.
 
+use super::estimator::{Estimator, FitContext, Fitted, Method, for_a_picture};
 use super::fit::Fit;
 use super::spectral::{self, EigenPairs};
-use crate::data::{DataShape, Dataset, compiled_here};
+use crate::data::{AnyDataset, DataShape, Dataset, Target, compiled_here};
 use crate::error::{Error, Result};
 use crate::graph::{
     Judged, Kept, Metric, Original, Points, check_distances, judge, squared_distances, subset,
@@ -16,6 +17,17 @@ use crate::options::{NComponents, Options};
 use crate::scalar::Scalar;
 use crate::solve::Plan;
 use ndarray::{Array2, ArrayView2, Axis, s};
+
+/// What every surface knows of the method.
+pub(super) const METHOD: Method = Method {
+    name: "mds",
+    about: "classical multidimensional scaling: keeps distances, of data or given",
+    axis: "MDS",
+    linear: false,
+    takes_missing: false,
+    default_n_components: for_a_picture,
+    load: |parts| Ok(Box::new(EmbeddingModel::from_parts(parts)?)),
+};
 
 /// Classical MDS (Torgerson 1952): the leading eigenvectors of `−½ H D∘D H`, scaled so that inner
 /// products of coordinates are its best approximation. Of Euclidean distances it is PCA, and is
@@ -256,6 +268,23 @@ impl Mds {
             warnings: spectral::null_warnings(pairs.rank, k),
             map: EmbeddingMap::Distances(map),
         }))
+    }
+}
+
+impl Estimator for Mds {
+    fn method(&self) -> &'static Method {
+        &METHOD
+    }
+
+    fn plan(&self, shape: &DataShape, _: Option<&Target>) -> Result<Plan> {
+        self.plan(shape)
+    }
+
+    fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
+        crate::dispatch!(data, d => match context.wants_scores() {
+            true => self.fit_transform(d).map(|(model, scores)| Fitted::new(model, Some(scores))),
+            false => Ok(Fitted::new::<f64>(self.fit(d)?, None)),
+        })
     }
 }
 

@@ -1,9 +1,10 @@
 //! Mixtures of probabilistic PCA: several Gaussians, each with directions of its own.
 
 use super::em::{NOISE_FLOOR, Surveyed};
+use super::estimator::{Estimator, FitContext, Fitted, Method, at_most};
 use super::fit::Fit;
 use super::ppca::refuse_holes;
-use crate::data::{DataShape, Dataset, Missing, Treatment, compiled_here};
+use crate::data::{AnyDataset, DataShape, Dataset, Missing, Target, Treatment, compiled_here};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::pool;
 use crate::missing::{Em, Memory, Observer, Progress, fit_mixture, least_samples, memory};
@@ -13,6 +14,17 @@ use crate::options::{NComponents, Options};
 use crate::scalar::Scalar;
 use crate::solve::{Plan, finish};
 use std::ops::ControlFlow;
+
+/// What every surface knows of the method.
+pub(super) const METHOD: Method = Method {
+    name: "ppca-mixture",
+    about: "mixture of probabilistic PCAs: clusters, each with directions of its own",
+    axis: "part",
+    linear: false,
+    takes_missing: true,
+    default_n_components: |shape| at_most(1, shape, shape.n_features.saturating_sub(1)),
+    load: |parts| Ok(Box::new(PpcaMixtureModel::from_parts(parts)?)),
+};
 
 /// A mixture of probabilistic PCAs (Tipping & Bishop 1999, *Mixtures of probabilistic principal
 /// component analysers*), by expectation maximisation from the best of several starts. Holes
@@ -39,6 +51,7 @@ pub struct PpcaMixture {
     n_parts: usize,
     latent: usize,
     starts: usize,
+    choose_parts: bool,
 }
 
 /// Mixtures of more and more parts, compared.
@@ -58,7 +71,14 @@ impl PpcaMixture {
     /// `n_parts` Gaussians of `latent` dimensions each (0: spheres).
     pub fn new(n_parts: usize, latent: usize) -> Self {
         let fit = Fit::new("ppca-mixture", NComponents::Fixed(latent.max(1)), true);
-        PpcaMixture { fit, n_parts, latent, starts: 5 }
+        PpcaMixture { fit, n_parts, latent, starts: 5, choose_parts: false }
+    }
+
+    /// As an [`Estimator`]: tries 1 to `n_parts` parts and keeps the number with the least BIC, as
+    /// [`PpcaMixture::fit_best`] does (default: no).
+    pub fn choose_parts(mut self, choose: bool) -> Self {
+        self.choose_parts = choose;
+        self
     }
 
     /// Random starts, of which the best is followed to its end (default: 5).
@@ -228,6 +248,27 @@ impl PpcaMixture {
             plan,
             scaler: surveyed.scaler,
             threads: self.fit.options.threads,
+        })
+    }
+}
+
+impl Estimator for PpcaMixture {
+    fn method(&self) -> &'static Method {
+        &METHOD
+    }
+
+    fn plan(&self, shape: &DataShape, _: Option<&Target>) -> Result<Plan> {
+        self.plan(shape)
+    }
+
+    fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
+        crate::dispatch!(data, d => {
+            let model = match self.choose_parts {
+                true => self.fit_best(d)?.best,
+                false => self.fit_observed(d, &mut |step| context.observe(step))?,
+            };
+            let scores = context.wants_scores().then(|| model.transform(d)).transpose()?;
+            Ok(Fitted::new(model, scores))
         })
     }
 }

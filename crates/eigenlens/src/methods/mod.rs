@@ -3,6 +3,7 @@
 mod bayesian;
 mod certify;
 mod em;
+mod estimator;
 mod fit;
 mod from_matrix;
 mod isomap;
@@ -18,13 +19,15 @@ mod mds;
 mod mixture;
 mod pca;
 mod ppca;
+mod registry;
 mod sparse_pca;
 mod spectral;
 
-pub use bayesian::BayesianPca;
 mod supervised_fit;
 mod supervised_pca;
 
+pub use bayesian::BayesianPca;
+pub use estimator::{Estimator, FitContext, Fitted, Method};
 pub use isomap::Isomap;
 pub use kernel_pca::{Approximation, KernelPca, KernelStorage, Landmarks};
 pub use kernel_supervised_pca::KernelSupervisedPca;
@@ -35,5 +38,6 @@ pub use mds::Mds;
 pub use mixture::{PartsCompared, PpcaMixture};
 pub use pca::Pca;
 pub use ppca::{Algorithm, Ppca};
+pub use registry::{METHODS, from_parts};
 pub use sparse_pca::{PenaltyScale, PerComponent, SparsePca};
 pub use supervised_pca::SupervisedPca;

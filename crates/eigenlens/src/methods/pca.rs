@@ -1,8 +1,9 @@
 //! Principal component analysis.
 
+use super::estimator::{Estimator, FitContext, Fitted, Method};
 use super::fit::Fit;
 use super::from_matrix;
-use crate::data::{DataShape, Dataset, Moments};
+use crate::data::{AnyDataset, DataShape, Dataset, Missing, Moments, Target};
 use crate::error::Result;
 use crate::missing::Progress;
 use crate::model::PcaModel;
@@ -11,6 +12,17 @@ use crate::scalar::Scalar;
 use crate::solve::Plan;
 use ndarray::{Array2, ArrayView2};
 use std::ops::ControlFlow;
+
+/// What every surface knows of the method.
+pub(super) const METHOD: Method = Method {
+    name: "pca",
+    about: "principal component analysis: directions of largest variance",
+    axis: "PC",
+    linear: true,
+    takes_missing: true,
+    default_n_components: |_| NComponents::VarianceShare(0.95),
+    load: |parts| Ok(Box::new(PcaModel::from_parts(parts)?)),
+};
 
 /// Principal component analysis: orthonormal directions U that maximise `tr(Uᵀ S U)`, with S the
 /// covariance (or, standardised, the correlation) of the data.
@@ -110,5 +122,30 @@ impl Pca {
     /// is centred first unless [`Pca::center`] is off.
     pub fn fit_gram(&self, gram: ArrayView2<f64>) -> Result<crate::model::GramPca> {
         from_matrix::from_gram(&self.fit, gram)
+    }
+}
+
+impl Estimator for Pca {
+    fn method(&self) -> &'static Method {
+        &METHOD
+    }
+
+    fn plan(&self, shape: &DataShape, _: Option<&Target>) -> Result<Plan> {
+        self.plan(shape)
+    }
+
+    fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
+        let want_scores = context.wants_scores();
+        if data.missing() == Missing::Em {
+            return crate::dispatch!(data, d => {
+                let model = self.fit_observed(d, &mut |step| context.observe(step))?;
+                let scores = want_scores.then(|| model.transform(d)).transpose()?;
+                Ok(Fitted::new(model, scores))
+            });
+        }
+        crate::dispatch!(data, d => match want_scores {
+            true => self.fit_transform(d).map(|(model, scores)| Fitted::new(model, Some(scores))),
+            false => Ok(Fitted::new::<f64>(self.fit(d)?, None)),
+        })
     }
 }

@@ -1,8 +1,9 @@
 //! Probabilistic PCA: a Gaussian whose covariance is low rank plus noise.
 
 use super::em::EmOptions;
+use super::estimator::{Estimator, FitContext, Fitted, Method, at_most};
 use super::fit::Fit;
-use crate::data::{DataShape, Dataset, Missing, compiled_here};
+use crate::data::{AnyDataset, DataShape, Dataset, Missing, Target, compiled_here};
 use crate::error::Result;
 use crate::linalg::dense::power_of_two;
 use crate::linalg::pool;
@@ -15,6 +16,18 @@ use crate::solve::Plan;
 use ndarray::parallel::prelude::*;
 use ndarray::{Array2, Axis};
 use std::ops::ControlFlow;
+
+/// What every surface knows of the method.
+pub(super) const METHOD: Method = Method {
+    name: "ppca",
+    about: "probabilistic PCA: a density that fills holes and finds outliers",
+    axis: "Z",
+    linear: true,
+    takes_missing: true,
+    // A density needs something left for the noise.
+    default_n_components: |shape| at_most(2, shape, shape.n_features.saturating_sub(1)),
+    load: |parts| Ok(Box::new(PpcaModel::from_parts(parts)?)),
+};
 
 /// Probabilistic PCA (Tipping & Bishop 1999): `x = W z + μ + ε` with `z ~ N(0, I)` and
 /// `ε ~ N(0, σ²I)`, so that `x ~ N(μ, W Wᵀ + σ²I)`.
@@ -162,6 +175,33 @@ impl Ppca {
             _ => data.clone(),
         };
         Ok(closed_form(self.fit.run(&data, false)?.0))
+    }
+}
+
+impl Estimator for Ppca {
+    fn method(&self) -> &'static Method {
+        &METHOD
+    }
+
+    fn plan(&self, shape: &DataShape, _: Option<&Target>) -> Result<Plan> {
+        self.plan(shape)
+    }
+
+    fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
+        let want_scores = context.wants_scores();
+        if self.algorithm != Algorithm::Auto && data.missing() == Missing::Error
+            || data.missing() == Missing::Em
+        {
+            return crate::dispatch!(data, d => {
+                let model = self.fit_observed(d, &mut |step| context.observe(step))?;
+                let scores = want_scores.then(|| model.transform(d)).transpose()?;
+                Ok(Fitted::new(model, scores))
+            });
+        }
+        crate::dispatch!(data, d => match want_scores {
+            true => self.fit_transform(d).map(|(model, scores)| Fitted::new(model, Some(scores))),
+            false => Ok(Fitted::new::<f64>(self.fit(d)?, None)),
+        })
     }
 }
 

@@ -1,8 +1,9 @@
 //! Supervised PCA: directions along which the data depend most on a target.
 
+use super::estimator::{Estimator, FitContext, Fitted, Method, need_target};
 use super::fit::Fit;
 use super::supervised_fit::{self, Supervised};
-use crate::data::{DataShape, Dataset, RowGrid, Target, compiled_here};
+use crate::data::{AnyDataset, DataShape, Dataset, RowGrid, Target, compiled_here};
 use crate::dependence::{LabelKernel, Labels};
 use crate::error::{Error, Result};
 use crate::linalg::pool;
@@ -11,6 +12,17 @@ use crate::options::{NComponents, Options, Solver};
 use crate::scalar::{Scalar, typed};
 use crate::solve::Plan;
 use ndarray::Array2;
+
+/// What every surface knows of the method.
+pub(super) const METHOD: Method = Method {
+    name: "supervised-pca",
+    about: "supervised PCA: directions that depend most on a target",
+    axis: "SPC",
+    linear: true,
+    takes_missing: false,
+    default_n_components: |_| NComponents::VarianceShare(0.99),
+    load: |parts| Ok(Box::new(SupervisedPcaModel::from_parts(parts)?)),
+};
 
 /// Supervised PCA (Barshan, Ghodsi, Azimifar & Zolghadri Jahromi 2011): orthonormal directions U
 /// that maximise `tr(Uᵀ Xᵀ H K_y H X U)`, the dependence between projected data and a target as
@@ -214,5 +226,23 @@ impl SupervisedPca {
         }
         // As many directions as there are features; those past the rank of the labels are null.
         self.unsupervised().check_k(d, target.n_samples(), d)
+    }
+}
+
+impl Estimator for SupervisedPca {
+    fn method(&self) -> &'static Method {
+        &METHOD
+    }
+
+    fn plan(&self, shape: &DataShape, target: Option<&Target>) -> Result<Plan> {
+        self.plan(shape, need_target(target)?)
+    }
+
+    fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
+        let target = context.target()?;
+        crate::dispatch!(data, d => match context.wants_scores() {
+            true => self.fit_transform(d, target).map(|(model, scores)| Fitted::new(model, Some(scores))),
+            false => Ok(Fitted::new::<f64>(self.fit(d, target)?, None)),
+        })
     }
 }

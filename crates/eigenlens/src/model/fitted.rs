@@ -14,7 +14,7 @@ use std::fmt::Debug;
 /// A fitted model: immutable, complete, ready to see new samples.
 ///
 /// Programs that serve every method hold a `Box<dyn Model>`: it projects, describes itself
-/// ([`Model::summary`]) and is stored ([`Model::to_parts`], [`from_parts`](super::from_parts)).
+/// ([`Model::summary`]) and is stored ([`Model::to_parts`], [`from_parts`](crate::from_parts)).
 /// What only some models have is asked for ([`Model::linear`], [`Model::as_pca`]) or is a typed
 /// error ([`Error::NotDefined`]).
 pub trait Model: Debug + Send + Sync {

@@ -226,7 +226,7 @@ impl PpcaMixtureModel {
         (rows, from)
     }
 
-    fn transform<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<T>> {
+    pub(crate) fn transform<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<T>> {
         let holes = self.missing.is_some() || data.missing() != crate::data::Missing::Error;
         if !holes && let Some((row, column)) = data.first_hole()? {
             return Err(data.bad_entry(row, column, f64::NAN));

@@ -39,7 +39,6 @@ pub use gram::GramPca;
 pub use kernel_pca::{KernelAccuracy, KernelPcaModel, NegativePart};
 pub use kernel_supervised::KernelSupervisedPcaModel;
 pub use mixture::PpcaMixtureModel;
-pub use parts::from_parts;
 pub use pca::{ModelSpectrum, PcaModel};
 pub use ppca::PpcaModel;
 pub use pre_image::{PreImage, PreImages};

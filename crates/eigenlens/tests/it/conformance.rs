@@ -2,7 +2,8 @@
 
 use crate::support::Random;
 use crate::torture_support::{InBlocks, compressed};
-use eigenlens::model::{Cells, from_parts};
+use eigenlens::from_parts;
+use eigenlens::model::Cells;
 use eigenlens::{
     Dataset, Error, ErrorKind, Isomap, KernelPca, KernelSupervisedPca, KernelSupervisedPcaModel,
     LaplacianEigenmaps, Lle, Lsa, Mds, Model, Options, Pca, Ppca, Result, Scalar, SparsePca,

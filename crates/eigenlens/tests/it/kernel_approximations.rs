@@ -2,7 +2,7 @@
 
 use crate::support::{Random, to_csr};
 use crate::torture_support::InBlocks;
-use eigenlens::model::from_parts;
+use eigenlens::from_parts;
 use eigenlens::{
     Approximation, Bandwidth, Dataset, Kernel, KernelAccuracy, KernelPca, KernelPcaModel,
     Landmarks, Model, Options, Route,

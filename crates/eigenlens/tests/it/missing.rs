@@ -623,7 +623,7 @@ fn mixtures_find_their_parts() {
         let total: f64 = found.log_likelihood.sum();
         let stated = model.training_log_likelihood();
         assert_close("ln L", stated, total, 1e-8 * total.abs());
-        let back = eigenlens::model::from_parts(&Model::to_parts(model).unwrap()).unwrap();
+        let back = eigenlens::from_parts(&Model::to_parts(model).unwrap()).unwrap();
         assert_eq!(
             back.transform_f64(&data).unwrap(),
             model.transform_f64(&data).unwrap(),
@@ -743,7 +743,7 @@ fn treated_models_are_stored_and_read() {
         ];
         for model in models {
             let parts = model.to_parts().unwrap();
-            let back = eigenlens::model::from_parts(&parts).unwrap();
+            let back = eigenlens::from_parts(&parts).unwrap();
             same(model.method(), &*back, &*model);
             assert_eq!(back.to_parts().unwrap(), parts);
             assert_eq!(back.missing(), model.missing());
@@ -756,7 +756,7 @@ fn treated_models_are_stored_and_read() {
             assert!(back.transform_f64(&Dataset::from(&x)).unwrap().iter().all(|z| z.is_finite()));
             let mut spoilt = parts.clone();
             spoilt.description.insert("missing".into(), eigenlens::Value::Bool(true));
-            assert!(eigenlens::model::from_parts(&spoilt).is_err());
+            assert!(eigenlens::from_parts(&spoilt).is_err());
         }
     }
 }

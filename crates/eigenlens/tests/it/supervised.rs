@@ -580,7 +580,7 @@ fn a_model_survives_being_taken_apart() {
     ] {
         let (model, scores) = fit.fit_transform(&data, &target).unwrap();
         let parts = model.to_parts();
-        let again = eigenlens::model::from_parts(&parts).unwrap();
+        let again = eigenlens::from_parts(&parts).unwrap();
         assert_eq!(again.method(), "supervised-pca");
         assert_eq!(again.transform_f64(&data).unwrap(), scores);
         assert_eq!(again.summary(), Model::summary(&model));

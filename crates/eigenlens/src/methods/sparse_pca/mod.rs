@@ -4,8 +4,9 @@
 mod fit;
 mod path;
 
+use super::estimator::{Estimator, FitContext, Fitted, Method};
 use super::fit::Fit;
-use crate::data::{DataShape, Dataset, Moments, compiled_here};
+use crate::data::{AnyDataset, DataShape, Dataset, Moments, Target, compiled_here};
 use crate::error::{Error, Result};
 use crate::model::{Projection, SparsePath, SparsePcaModel};
 use crate::options::{NComponents, Options};
@@ -69,6 +70,17 @@ enum Formulation {
     NonZeros(PerComponent<usize>),
     Dictionary(f64),
 }
+
+/// What every surface knows of the method.
+pub(super) const METHOD: Method = Method {
+    name: "sparse-pca",
+    about: "sparse PCA: few features in each component, proven best where asked for",
+    axis: "SPC",
+    linear: true,
+    takes_missing: false,
+    default_n_components: |shape| NComponents::Fixed(3.min(shape.n_features).max(1)),
+    load: |parts| Ok(Box::new(SparsePcaModel::from_parts(parts)?)),
+};
 
 /// Sparse principal component analysis: directions of large variance with few non-zeros.
 ///
@@ -365,6 +377,23 @@ impl SparsePca {
             Some(Ridge::Finite(ridge)) => check_penalty("ridge", ridge),
             _ => Ok(()),
         }
+    }
+}
+
+impl Estimator for SparsePca {
+    fn method(&self) -> &'static Method {
+        &METHOD
+    }
+
+    fn plan(&self, shape: &DataShape, _: Option<&Target>) -> Result<Plan> {
+        self.plan(shape)
+    }
+
+    fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
+        crate::dispatch!(data, d => match context.wants_scores() {
+            true => self.fit_transform(d).map(|(model, scores)| Fitted::new(model, Some(scores))),
+            false => Ok(Fitted::new::<f64>(self.fit(d)?, None)),
+        })
     }
 }
 

@@ -23,65 +23,7 @@ pub use value::Value;
 pub(crate) use value::Entries;
 
 use crate::error::{Error, Result};
-use crate::model::{
-    EmbeddingModel, KernelPcaModel, KernelSupervisedPcaModel, Model, PcaModel, PpcaMixtureModel,
-    PpcaModel, SparsePcaModel, SupervisedPcaModel,
-};
 use std::collections::BTreeMap;
-
-/// Every method whose models can be stored, and how its models are put together: a new one is a
-/// row here.
-const STORED: &[(&str, Load)] = &[
-    ("pca", load_pca),
-    ("lsa", load_pca),
-    ("ppca", load_ppca),
-    ("bayesian-pca", load_ppca),
-    ("ppca-mixture", load_mixture),
-    ("sparse-pca", load_sparse_pca),
-    ("kernel-pca", |parts| Ok(Box::new(KernelPcaModel::from_parts(parts)?))),
-    ("supervised-pca", |parts| Ok(Box::new(SupervisedPcaModel::from_parts(parts)?))),
-    ("kernel-supervised-pca", |parts| Ok(Box::new(KernelSupervisedPcaModel::from_parts(parts)?))),
-    ("mds", load_embedding),
-    ("isomap", load_embedding),
-    ("laplacian", load_embedding),
-    ("lle", load_embedding),
-];
-
-type Load = fn(&Parts) -> Result<Box<dyn Model>>;
-
-fn load_pca(parts: &Parts) -> Result<Box<dyn Model>> {
-    Ok(Box::new(PcaModel::from_parts(parts)?))
-}
-
-fn load_embedding(parts: &Parts) -> Result<Box<dyn Model>> {
-    Ok(Box::new(EmbeddingModel::from_parts(parts)?))
-}
-
-fn load_ppca(parts: &Parts) -> Result<Box<dyn Model>> {
-    Ok(Box::new(PpcaModel::from_parts(parts)?))
-}
-
-fn load_mixture(parts: &Parts) -> Result<Box<dyn Model>> {
-    Ok(Box::new(PpcaMixtureModel::from_parts(parts)?))
-}
-
-fn load_sparse_pca(parts: &Parts) -> Result<Box<dyn Model>> {
-    Ok(Box::new(SparsePcaModel::from_parts(parts)?))
-}
-
-/// Puts a model of any method together from its parts, which may come from anywhere: everything is
-/// checked first.
-pub fn from_parts(parts: &Parts) -> Result<Box<dyn Model>> {
-    parts.check_version()?;
-    match STORED.iter().find(|(method, _)| *method == parts.method) {
-        Some((_, load)) => load(parts),
-        None => {
-            let known: Vec<&str> = STORED.iter().map(|(method, _)| *method).collect();
-            let all = known.join(", ");
-            wrong("method", format!("is `{}`, but it must be one of {all}", parts.method))
-        }
-    }
-}
 
 /// A model taken apart.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,0 +1,140 @@
+//! What every method can do, behind one face: plan, fit, and say what it is.
+
+use crate::data::{AnyArray, AnyDataset, DataShape, Target};
+use crate::error::{Error, Result};
+use crate::missing::{Observer, Progress};
+use crate::model::Model;
+use crate::model::parts::Parts;
+use crate::options::NComponents;
+use crate::scalar::Scalar;
+use crate::solve::Plan;
+use ndarray::Array2;
+use std::ops::ControlFlow;
+
+/// A method with its options, ready for data.
+///
+/// Programs that serve every method hold a `Box<dyn Estimator>`; whoever knows the method uses its own type,
+/// which has more to offer ([`Pca::fit_moments`](crate::Pca::fit_moments), for instance).
+///
+/// ```
+/// use eigenlens::{AnyDataset, Dataset, Estimator, FitContext, Pca};
+/// let x = ndarray::array![[2.5, 2.4], [0.5, 0.7], [2.2, 2.9], [1.9, 2.2], [3.1, 3.0]];
+/// let estimator: Box<dyn Estimator> = Box::new(Pca::new(1));
+/// let data = AnyDataset::from(Dataset::from(&x));
+/// println!("{}", estimator.plan(&data.shape(), None)?);
+/// let fitted = estimator.fit(&data, &mut FitContext::new().with_scores(true))?;
+/// assert_eq!(fitted.model.n_components(), 1);
+/// assert_eq!(fitted.scores.map(|scores| scores.dim()), Some((5, 1)));
+/// # Ok::<(), eigenlens::Error>(())
+/// ```
+pub trait Estimator: Send + Sync {
+    /// The method's row in [`METHODS`](crate::METHODS).
+    fn method(&self) -> &'static Method;
+
+    /// What would be done, without reading a row.
+    fn plan(&self, shape: &DataShape, target: Option<&Target>) -> Result<Plan>;
+
+    /// Fits the model, with the scores of the samples where they are wanted.
+    fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted>;
+}
+
+/// What surrounds a fit.
+#[derive(Default)]
+pub struct FitContext<'a> {
+    target: Option<&'a Target>,
+    observer: Option<&'a mut Observer<'a>>,
+    want_scores: bool,
+}
+
+impl<'a> FitContext<'a> {
+    /// No target, no scores, nobody told.
+    pub fn new() -> FitContext<'a> {
+        FitContext::default()
+    }
+
+    /// What supervised methods look at.
+    pub fn with_target(self, target: Option<&'a Target>) -> Self {
+        FitContext { target, ..self }
+    }
+
+    /// Who is told of every step of an iteration, and may end it.
+    pub fn with_observer(
+        self,
+        observer: &'a mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send + 'a),
+    ) -> Self {
+        FitContext { observer: Some(observer), ..self }
+    }
+
+    /// Whether the scores of the training samples are wanted.
+    pub fn with_scores(self, want_scores: bool) -> Self {
+        FitContext { want_scores, ..self }
+    }
+
+    pub(super) fn wants_scores(&self) -> bool {
+        self.want_scores
+    }
+
+    pub(super) fn target(&self) -> Result<&'a Target> {
+        self.target.ok_or_else(target_is_missing)
+    }
+
+    /// Tells the observer, where there is one.
+    pub(super) fn observe(&mut self, step: &Progress) -> ControlFlow<()> {
+        match &mut self.observer {
+            Some(observer) => observer(step),
+            None => ControlFlow::Continue(()),
+        }
+    }
+}
+
+/// The target of a plan.
+pub(super) fn need_target(target: Option<&Target>) -> Result<&Target> {
+    target.ok_or_else(target_is_missing)
+}
+
+fn target_is_missing() -> Error {
+    Error::NotDefined { what: "a supervised method", why: "no target was given".into() }
+}
+
+/// A model, and the training scores where they were wanted.
+#[derive(Debug)]
+pub struct Fitted {
+    /// The model.
+    pub model: Box<dyn Model>,
+    /// Scores (n × k) of the training samples, in the type of the data.
+    pub scores: Option<AnyArray>,
+}
+
+impl Fitted {
+    pub(super) fn new<T: Scalar>(model: impl Model + 'static, scores: Option<Array2<T>>) -> Fitted {
+        Fitted { model: Box::new(model), scores: scores.map(AnyArray::from) }
+    }
+}
+
+/// What every surface knows of a method: a row of [`METHODS`](crate::METHODS).
+pub struct Method {
+    /// Its name on every surface and in model files.
+    pub name: &'static str,
+    /// What it is for, in a few words.
+    pub about: &'static str,
+    /// What its components are called in tables and pictures, before their number.
+    pub axis: &'static str,
+    /// Whether its scores are linear in the features: only then are there components to write.
+    pub linear: bool,
+    /// Whether it carries out the policy for missing values by itself.
+    pub takes_missing: bool,
+    /// How many components where nothing is said.
+    pub default_n_components: fn(&DataShape) -> NComponents,
+    /// Puts a model together from its parts, which may come from anywhere: everything is checked first.
+    pub load: fn(&Parts) -> Result<Box<dyn Model>>,
+}
+
+/// Two components, as far as there are two: embeddings are made to be looked at.
+pub(super) fn for_a_picture(shape: &DataShape) -> NComponents {
+    NComponents::Fixed(2.min(shape.n_samples.map_or(2, |n| n.saturating_sub(1))).max(1))
+}
+
+/// `k`, as far as there are so many samples and features.
+pub(super) fn at_most(k: usize, shape: &DataShape, features: usize) -> NComponents {
+    NComponents::Fixed(k.min(features).min(shape.n_samples.unwrap_or(features)).max(1))
+}
