@@ -3,7 +3,7 @@
 //! `cargo run --release -p eigenlens-cli --example nearest`.
 
 use eigenlens::{Dataset, Kernel, KernelSupervisedPca, Pca, SupervisedPca, Target};
-use eigenlens_io::{ColumnChoice, Loaded, Numbers, ReadOptions, open};
+use eigenlens_io::{AnyArray, ColumnChoice, Loaded, ReadOptions, open};
 use ndarray::{Array2, Axis};
 use std::error::Error;
 use std::path::Path;
@@ -113,8 +113,8 @@ fn read(file: &str) -> Result<Bundled, Box<dyn Error>> {
         return Err("a bundled table fits into memory".into());
     };
     let x = match read.numbers {
-        Numbers::F32(x) => x.mapv(f64::from),
-        Numbers::F64(x) => x,
+        AnyArray::F32(x) => x.mapv(f64::from),
+        AnyArray::F64(x) => x,
     };
     let classes = read.labels.first().map(|labels| labels.iter().map(String::from).collect());
     Ok(Bundled { x, classes: classes.unwrap_or_default() })

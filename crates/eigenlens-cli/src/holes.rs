@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::input::Opened;
-use crate::methods::{AnyData, each};
+use eigenlens::{AnyDataset, dispatch};
 use eigenlens::{Missing, Options, Resolved, Treatment};
 
 /// The data without their holes, for methods that do not know any.
@@ -14,7 +14,7 @@ pub enum Whole<'a> {
 impl<'a> Whole<'a> {
     /// `None` where holes are an error anyway.
     pub fn of(
-        data: &AnyData<'a>,
+        data: &AnyDataset<'a>,
         opened: &Opened,
         options: &Options,
     ) -> Result<Option<Whole<'a>>, Failure> {
@@ -22,16 +22,16 @@ impl<'a> Whole<'a> {
             return Ok(None);
         }
         let resolved = match data {
-            AnyData::F32(d) => d.resolve_missing(options).map(Whole::F32),
-            AnyData::F64(d) => d.resolve_missing(options).map(Whole::F64),
+            AnyDataset::F32(d) => d.resolve_missing(options).map(Whole::F32),
+            AnyDataset::F64(d) => d.resolve_missing(options).map(Whole::F64),
         };
         resolved.map(Some).map_err(|e| opened.explain(e, 0))
     }
 
-    pub fn data(&self) -> AnyData<'_> {
+    pub fn data(&self) -> AnyDataset<'_> {
         match self {
-            Whole::F32(x) => AnyData::F32(x.dataset()),
-            Whole::F64(x) => AnyData::F64(x.dataset()),
+            Whole::F32(x) => AnyDataset::F32(x.dataset()),
+            Whole::F64(x) => AnyDataset::F64(x.dataset()),
         }
     }
 
@@ -47,12 +47,12 @@ impl<'a> Whole<'a> {
 /// An error about a hole says where the others are and what would go on.
 pub fn where_holes_are(
     error: eigenlens::Error,
-    data: &AnyData,
+    data: &AnyDataset,
     integrates: bool,
     explain: impl Fn(eigenlens::Error) -> Failure,
 ) -> Failure {
     let is_hole = matches!(error, eigenlens::Error::MissingValue { .. });
-    let holes = if is_hole { each!(data, d => d.holes()).ok() } else { None };
+    let holes = if is_hole { dispatch!(data, d => d.holes()).ok() } else { None };
     let mut failure = explain(error);
     if let (Failure::Data { what, hint }, Some(holes)) = (&mut failure, holes) {
         what.push_str(&format!("; {holes}"));

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use eigenlens_io::write::{Header, NumbersView, Output, TableWriter, table_writer};
-use eigenlens_io::{Labels, Numbers};
+use eigenlens_io::{AnyArray, Labels};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -91,10 +91,10 @@ impl TableOutput {
         label_names: &[String],
         labels: &[Labels],
         number_names: &[String],
-        numbers: &Numbers,
+        numbers: &AnyArray,
     ) -> Result<(), Failure> {
         let view = view(numbers);
-        let is_f32 = matches!(numbers, Numbers::F32(_));
+        let is_f32 = matches!(numbers, AnyArray::F32(_));
         self.begin(label_names, number_names, is_f32, Some(view.dim().0))?;
         self.write(labels, view)?;
         self.finish()
@@ -102,10 +102,10 @@ impl TableOutput {
 }
 
 /// Numbers, lent.
-pub fn view(numbers: &Numbers) -> NumbersView<'_> {
+pub fn view(numbers: &AnyArray) -> NumbersView<'_> {
     match numbers {
-        Numbers::F32(numbers) => NumbersView::F32(numbers.view()),
-        Numbers::F64(numbers) => NumbersView::F64(numbers.view()),
+        AnyArray::F32(numbers) => NumbersView::F32(numbers.view()),
+        AnyArray::F64(numbers) => NumbersView::F64(numbers.view()),
     }
 }
 

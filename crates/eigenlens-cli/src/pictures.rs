@@ -4,16 +4,17 @@ use crate::arguments::{Common, Reading};
 use crate::describe::{component_names, feature_names};
 use crate::failure::Failure;
 use crate::input::{Input, Opened, Piece};
-use crate::methods::{AnyData, each, transform};
+use crate::methods::transform;
 use crate::output::create;
 use crate::progress::Progress;
 use crate::talk::Talk;
 use crate::terms;
 use eigenlens::model::ppca::Posterior;
 use eigenlens::model::{Cells, Linear, covariance_ellipse, normal_ellipse};
+use eigenlens::{AnyDataset, dispatch};
 use eigenlens::{Dataset, Model, PathPoint};
 use eigenlens_io::write::Output;
-use eigenlens_io::{Labels, Numbers, StoredModel};
+use eigenlens_io::{AnyArray, Labels, StoredModel};
 use eigenlens_report::{
     Arrow, Biplot, Coloring, Component, CorrelationCircle, Ellipse, Limit, Line, LoadingBars,
     Loadings, LoadingsHeatMap, Mark, Monitoring, Picture, Scores, Series, Share,
@@ -74,29 +75,29 @@ impl Samples {
             (None, _) => None,
         };
         let data = match &weighted {
-            Some(counts) => AnyData::F64(Dataset::sparse(counts)),
+            Some(counts) => AnyDataset::F64(Dataset::sparse(counts)),
             None => opened.with_policy(rows.data()),
         };
         let scores = match transform(model, &data)? {
-            Numbers::F32(scores) => scores.mapv(f64::from),
-            Numbers::F64(scores) => scores,
+            AnyArray::F32(scores) => scores.mapv(f64::from),
+            AnyArray::F64(scores) => scores,
         };
         // T² and Q are not defined for every model: their picture then is not drawn.
         let pca = model.as_pca();
-        let diagnostics = pca.and_then(|pca| each!(&data, d => pca.sample_diagnostics(d)).ok());
-        let q_limit = pca.and_then(|pca| each!(&data, d => pca.q_limit(d, CONFIDENCE)).ok());
+        let diagnostics = pca.and_then(|pca| dispatch!(&data, d => pca.sample_diagnostics(d)).ok());
+        let q_limit = pca.and_then(|pca| dispatch!(&data, d => pca.q_limit(d, CONFIDENCE)).ok());
         let q_limit = q_limit.map(|limit| limit.q());
         let (t_squared, q) =
             diagnostics.map_or_else(Default::default, |d| (d.t_squared.to_vec(), d.q.to_vec()));
         let first = match rows {
-            Piece::Dense(Numbers::F32(x)) => x.slice(s![..x.nrows().min(6), ..]).mapv(f64::from),
-            Piece::Dense(Numbers::F64(x)) => x.slice(s![..x.nrows().min(6), ..]).to_owned(),
+            Piece::Dense(AnyArray::F32(x)) => x.slice(s![..x.nrows().min(6), ..]).mapv(f64::from),
+            Piece::Dense(AnyArray::F64(x)) => x.slice(s![..x.nrows().min(6), ..]).to_owned(),
             Piece::Sparse(x) => Array2::zeros((0, x.n_columns())),
         };
         let labels = input.labels().to_vec();
         let label_names = opened.label_names();
         let posterior = match model.as_ppca() {
-            Some(ppca) => Some(each!(&data, d => ppca.posterior(d))?),
+            Some(ppca) => Some(dispatch!(&data, d => ppca.posterior(d))?),
             None => None,
         };
         // What the model was fitted to says most.
@@ -313,7 +314,7 @@ pub fn imputation_picture(
     let tell = |done, total| progress.at(done, total);
     let input = opened.load_all(common, &progress, &tell, talk)?;
     let data = input.data()?;
-    let hidden = each!(&data, d => ppca.held_out(d, HIDDEN, common.seed));
+    let hidden = dispatch!(&data, d => ppca.held_out(d, HIDDEN, common.seed));
     let hidden = hidden.map_err(|e| opened.explain(e, 0))?;
     if hidden.entries.is_empty() {
         return Err(Failure::usage(

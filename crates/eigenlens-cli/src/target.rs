@@ -152,9 +152,9 @@ fn in_words(target: &Target) -> String {
     };
     match (target.class_names(), target.class_sizes()) {
         (Some(names), Some(sizes)) => {
-            let each: Vec<String> =
+            let dispatch: Vec<String> =
                 names.iter().zip(&sizes).map(|(name, size)| format!("{name} {size}")).collect();
-            format!("{} classes: {}{missing}", names.len(), listed(&each))
+            format!("{} classes: {}{missing}", names.len(), listed(&dispatch))
         }
         _ => {
             let values = target.columns();

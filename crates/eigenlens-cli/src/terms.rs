@@ -3,15 +3,15 @@
 use crate::input::{Opened, Piece};
 use crate::methods::transform;
 use eigenlens::{Csr, Dataset, Scalar};
-use eigenlens_io::{Numbers, StoredModel};
+use eigenlens_io::{AnyArray, StoredModel};
 use ndarray::Array2;
 use std::borrow::Cow;
 
 /// The entries that are not 0.
-pub fn sparse(numbers: &Numbers) -> eigenlens::Result<Csr<f64>> {
+pub fn sparse(numbers: &AnyArray) -> eigenlens::Result<Csr<f64>> {
     match numbers {
-        Numbers::F32(x) => sparse_of(x),
-        Numbers::F64(x) => sparse_of(x),
+        AnyArray::F32(x) => sparse_of(x),
+        AnyArray::F64(x) => sparse_of(x),
     }
 }
 
@@ -30,7 +30,7 @@ fn sparse_of<T: Scalar>(x: &Array2<T>) -> eigenlens::Result<Csr<f64>> {
 }
 
 /// The scores of rows under a model, their counts weighted as in training.
-pub fn scores(stored: &StoredModel, rows: Piece, opened: &Opened) -> eigenlens::Result<Numbers> {
+pub fn scores(stored: &StoredModel, rows: Piece, opened: &Opened) -> eigenlens::Result<AnyArray> {
     let Some(weights) = &stored.term_weights else {
         return transform(&*stored.model, &opened.with_policy(rows.data()));
     };
@@ -39,5 +39,5 @@ pub fn scores(stored: &StoredModel, rows: Piece, opened: &Opened) -> eigenlens::
         Piece::Sparse(x) => Cow::Borrowed(x),
     };
     let weighted = weights.apply(&counts)?;
-    stored.model.transform_f64(&Dataset::sparse(&weighted)).map(Numbers::F64)
+    stored.model.transform_f64(&Dataset::sparse(&weighted)).map(AnyArray::F64)
 }

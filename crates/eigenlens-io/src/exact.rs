@@ -1,6 +1,7 @@
 //! Whole numbers that doubles cannot hold.
 
-use crate::source::{Note, Numbers};
+use crate::source::Note;
+use eigenlens::AnyArray;
 
 /// Looks out for whole numbers of 2^53 and more, from where on doubles leave some out.
 pub(crate) struct Rounded {
@@ -16,9 +17,9 @@ impl Rounded {
     }
 
     /// Looks at the next block.
-    pub(crate) fn look(&mut self, numbers: &Numbers) {
+    pub(crate) fn look(&mut self, numbers: &AnyArray) {
         const EXACT: f64 = 9_007_199_254_740_992.0;
-        let Numbers::F64(numbers) = numbers else { return };
+        let AnyArray::F64(numbers) = numbers else { return };
         for ((column, _), seen) in self.columns.iter().zip(&mut self.seen) {
             *seen = *seen || numbers.column(*column).iter().any(|x| x.abs() >= EXACT);
         }

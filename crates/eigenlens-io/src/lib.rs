@@ -26,13 +26,12 @@ mod table;
 mod transpose;
 pub mod write;
 
+pub use eigenlens::AnyArray;
 pub use error::{Error, Place, Result};
 pub use images::ImageShape;
 pub use input::{Compression, ExpansionLimit, Input, InputReader};
 pub use model_file::{Origin, OriginColumn, StoredModel};
-pub use source::{
-    Block, BlockReader, Column, Kind, Labels, Location, Note, Numbers, Source, Told, Wanted,
-};
+pub use source::{Block, BlockReader, Column, Kind, Labels, Location, Note, Source, Told, Wanted};
 pub use table::{
     ColumnChoice, ColumnFate, Concatenated, Fate, InMemory, Loaded, Progress, ReadOptions,
     Selection, Streamed, Table, open,

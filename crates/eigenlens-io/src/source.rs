@@ -2,7 +2,7 @@
 
 use crate::error::{Place, Result};
 use crate::images::ImageShape;
-use ndarray::Array2;
+use eigenlens::AnyArray;
 use std::path::PathBuf;
 
 /// One or more files of one kind that are one table: opened and looked at, not yet read.
@@ -20,7 +20,7 @@ pub trait Source: Send + Sync {
     fn rows_guess(&self) -> usize;
 
     /// Whether the numbers are stored as f32 (or narrower floats): blocks then are
-    /// [`Numbers::F32`], else [`Numbers::F64`].
+    /// [`AnyArray::F32`], else [`AnyArray::F64`].
     fn is_f32(&self) -> bool;
 
     /// What was found out or assumed while looking at the files, to be told to the user.
@@ -118,18 +118,9 @@ pub trait BlockReader {
 #[derive(Clone, Debug)]
 pub struct Block {
     /// The numbers (rows × wanted numbers), in standard (row-major) layout.
-    pub numbers: Numbers,
+    pub numbers: AnyArray,
     /// One entry for each wanted label column.
     pub labels: Vec<Labels>,
-}
-
-/// Numbers of either type.
-#[derive(Clone, Debug)]
-pub enum Numbers {
-    /// Single precision, as stored.
-    F32(Array2<f32>),
-    /// Double precision.
-    F64(Array2<f64>),
 }
 
 /// The text of one column over some rows, in one allocation.
@@ -137,16 +128,6 @@ pub enum Numbers {
 pub struct Labels {
     text: String,
     ends: Vec<usize>,
-}
-
-impl Numbers {
-    /// The shape: rows, columns.
-    pub fn dim(&self) -> (usize, usize) {
-        match self {
-            Self::F32(numbers) => numbers.dim(),
-            Self::F64(numbers) => numbers.dim(),
-        }
-    }
 }
 
 impl Block {

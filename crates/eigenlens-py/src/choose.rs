@@ -1,7 +1,8 @@
 //! How many components.
 
-use crate::data::{Given, each};
+use crate::data::DataArgs;
 use crate::options::{Shared, rule};
+use eigenlens::dispatch;
 use eigenlens::select::{self, Outcome, Sample};
 use eigenlens::{NComponents, Pca, Rule};
 use numpy::ToPyArray;
@@ -18,7 +19,7 @@ pub fn rule_names() -> Vec<&'static str> {
 #[pyfunction]
 pub fn choose_n_components<'py>(
     py: Python<'py>,
-    data: Given<'py>,
+    data: DataArgs<'py>,
     rules: Vec<String>,
     center: bool,
     standardize: bool,
@@ -31,8 +32,8 @@ pub fn choose_n_components<'py>(
     let pca = Pca::new(NComponents::All).center(center).standardize(standardize).options(options);
     let taken = data.take()?;
     let outcomes = taken.run(py, memory, |data| {
-        let model = each!(data, data => pca.fit(data))?;
-        let rows = each!(data, data => data.sample_rows())?;
+        let model = dispatch!(data, data => pca.fit(data))?;
+        let rows = dispatch!(data, data => data.sample_rows())?;
         let sample = rows.as_ref().map(|(rows, of)| Sample { rows: rows.view(), of: *of });
         Ok(select::apply_all(&rules, &model.spectrum()?.view(), sample.as_ref(), seed))
     })?;

@@ -2,33 +2,15 @@
 
 use crate::errors;
 use crate::files::{Files, Held};
-use eigenlens::{Csr, Dataset, Error, Missing, SampleWeights, Scalar};
-use eigenlens_io::Numbers;
+use eigenlens::{AnyArray, AnyDataset, Csr, Dataset, Error, Missing, SampleWeights, Scalar};
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// A data set of either element type.
-pub enum AnyData<'a> {
-    F32(Dataset<'a, f32>),
-    F64(Dataset<'a, f64>),
-}
-
-/// Runs the same expression for either element type: `each!(data, d => model.verify(d))`.
-macro_rules! each {
-    ($data:expr, $d:ident => $work:expr) => {
-        match $data {
-            $crate::data::AnyData::F32($d) => $work,
-            $crate::data::AnyData::F64($d) => $work,
-        }
-    };
-}
-pub(crate) use each;
-
 /// Data from Python: a dictionary with all of these keys.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Given<'py> {
+pub struct DataArgs<'py> {
     values: Values<'py>,
     names: Option<Vec<String>>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
@@ -58,7 +40,7 @@ struct Compressed<'py, T: numpy::Element>(
 );
 
 /// Data that no longer need Python.
-pub struct Taken<'a> {
+pub struct OwnedData<'a> {
     source: Source<'a>,
     names: Option<Vec<String>>,
     weights: Option<SampleWeights>,
@@ -73,9 +55,9 @@ enum Source<'a> {
     Files(&'a Files),
 }
 
-impl Given<'_> {
+impl DataArgs<'_> {
     /// Where the numbers are; only sparse ones are copied.
-    pub fn take(&self) -> PyResult<Taken<'_>> {
+    pub fn take(&self) -> PyResult<OwnedData<'_>> {
         let source = match &self.values {
             Values::F64(x) => Source::F64(x.as_array()),
             Values::F32(x) => Source::F32(x.as_array()),
@@ -96,7 +78,7 @@ impl Given<'_> {
                 return Err(PyValueError::new_err(said));
             }
         };
-        Ok(Taken { source, names: self.names.clone(), weights, missing })
+        Ok(OwnedData { source, names: self.names.clone(), weights, missing })
     }
 }
 
@@ -119,7 +101,7 @@ impl<T: numpy::Element + Scalar> Compressed<'_, T> {
     }
 }
 
-impl<'a> Taken<'a> {
+impl<'a> OwnedData<'a> {
     /// The files behind the data, where there are any.
     pub fn files(&self) -> Option<&'a Files> {
         match &self.source {
@@ -129,12 +111,12 @@ impl<'a> Taken<'a> {
     }
 
     /// The data as the library takes them. Files must have been read into `held`.
-    pub fn data<'d>(&'d self, held: Option<&'d Held<'a>>) -> eigenlens::Result<AnyData<'d>> {
+    pub fn data<'d>(&'d self, held: Option<&'d Held<'a>>) -> eigenlens::Result<AnyDataset<'d>> {
         let data = match &self.source {
-            Source::F64(x) => AnyData::F64(Dataset::dense(x.view())),
-            Source::F32(x) => AnyData::F32(Dataset::dense(x.view())),
-            Source::Sparse64(x) => AnyData::F64(Dataset::sparse(x)),
-            Source::Sparse32(x) => AnyData::F32(Dataset::sparse(x)),
+            Source::F64(x) => AnyDataset::F64(Dataset::dense(x.view())),
+            Source::F32(x) => AnyDataset::F32(Dataset::dense(x.view())),
+            Source::Sparse64(x) => AnyDataset::F64(Dataset::sparse(x)),
+            Source::Sparse32(x) => AnyDataset::F32(Dataset::sparse(x)),
             Source::Files(_) => {
                 held.ok_or_else(|| Error::Internal("files that were not read".into()))?.data()
             }
@@ -144,8 +126,8 @@ impl<'a> Taken<'a> {
             _ => self.names.as_deref(),
         };
         Ok(match data {
-            AnyData::F32(data) => AnyData::F32(self.dressed(data, names)?),
-            AnyData::F64(data) => AnyData::F64(self.dressed(data, names)?),
+            AnyDataset::F32(data) => AnyDataset::F32(self.dressed(data, names)?),
+            AnyDataset::F64(data) => AnyDataset::F64(self.dressed(data, names)?),
         })
     }
 
@@ -169,7 +151,7 @@ impl<'a> Taken<'a> {
         &self,
         py: Python,
         memory: Option<u64>,
-        work: impl Fn(&AnyData) -> eigenlens::Result<R> + Send + Sync,
+        work: impl Fn(&AnyDataset) -> eigenlens::Result<R> + Send + Sync,
     ) -> PyResult<R> {
         py.detach(|| match self.files() {
             None => work(&self.data(None)?).map_err(Failed::Library),
@@ -210,9 +192,9 @@ impl From<Failed> for PyErr {
 }
 
 /// Numbers as an array that owns them; nothing is copied.
-pub fn to_array(py: Python<'_>, numbers: Numbers) -> Bound<'_, PyAny> {
+pub fn to_array(py: Python<'_>, numbers: AnyArray) -> Bound<'_, PyAny> {
     match numbers {
-        Numbers::F32(x) => x.into_pyarray(py).into_any(),
-        Numbers::F64(x) => x.into_pyarray(py).into_any(),
+        AnyArray::F32(x) => x.into_pyarray(py).into_any(),
+        AnyArray::F64(x) => x.into_pyarray(py).into_any(),
     }
 }

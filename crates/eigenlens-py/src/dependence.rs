@@ -1,9 +1,10 @@
 //! Dependence between two sets of columns.
 
-use crate::data::{AnyData, Given};
+use crate::data::DataArgs;
 use crate::errors;
 use crate::kernels::NamedKernel;
 use crate::options::Shared;
+use eigenlens::AnyDataset;
 use eigenlens::{Error, Hsic};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -13,8 +14,8 @@ use pyo3::types::PyDict;
 #[pyfunction]
 pub fn hsic<'py>(
     py: Python<'py>,
-    x: Given<'py>,
-    y: Given<'py>,
+    x: DataArgs<'py>,
+    y: DataArgs<'py>,
     kernels: (NamedKernel, NamedKernel),
     permutations: Option<usize>,
     options: Shared,
@@ -22,7 +23,7 @@ pub fn hsic<'py>(
     let hsic = Hsic::new(kernels.0.kernel()?, kernels.1.kernel()?).options(options.options());
     let (x, y) = (x.take()?, y.take()?);
     let found = py.detach(|| match (x.data(None)?, y.data(None)?) {
-        (AnyData::F64(x), AnyData::F64(y)) => match permutations {
+        (AnyDataset::F64(x), AnyDataset::F64(y)) => match permutations {
             Some(permutations) => {
                 let found = hsic.permutation_test(&x, &y, permutations)?;
                 Ok((found.estimate, found.p_value, found.null_mean))

@@ -1,11 +1,11 @@
 //! Tables in files, read within a memory budget.
 
-use crate::data::{AnyData, Failed};
+use crate::data::Failed;
 use crate::errors;
-use eigenlens::{Dataset, Error};
+use eigenlens::{AnyArray, AnyDataset, DataShape, Dataset, Error};
 use eigenlens_io::csv::CsvOptions;
 use eigenlens_io::{
-    ColumnChoice, Fate, InMemory, Loaded, Location, Numbers, ReadOptions, Selection, Table, open,
+    ColumnChoice, Fate, InMemory, Loaded, Location, ReadOptions, Selection, Table, open,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -112,18 +112,19 @@ impl Files {
         self.table.source().is_f32()
     }
 
-    /// Rows and columns, the rows as known or as guessed.
-    pub fn shape(&self) -> (usize, usize) {
+    /// The shape as a plan sees it, the rows as known or as guessed.
+    pub fn data_shape(&self) -> DataShape {
         let source = self.table.source();
         let rows = source.n_rows().unwrap_or_else(|| source.rows_guess());
-        (rows, self.feature_names().len())
+        let dense = DataShape::dense(rows.max(2), self.feature_names().len());
+        DataShape { is_f32: self.is_f32(), ..dense }
     }
 
     /// Bytes of the features in memory, as far as known.
     pub fn n_bytes(&self) -> u64 {
-        let (rows, columns) = self.shape();
-        let size = if self.is_f32() { 4 } else { 8 };
-        (rows as u64).saturating_mul(columns as u64).saturating_mul(size)
+        let shape = self.data_shape();
+        let entries = shape.n_samples.unwrap_or(0) as u64 * shape.n_features as u64;
+        entries.saturating_mul(if shape.is_f32 { 4 } else { 8 })
     }
 
     /// Reads the rows if they take at most this many bytes, else prepares to stream them.
@@ -150,24 +151,24 @@ impl Files {
 pub struct Held<'a>(Loaded<'a>);
 
 impl Held<'_> {
-    pub fn data(&self) -> AnyData<'_> {
+    pub fn data(&self) -> AnyDataset<'_> {
         match &self.0 {
-            Loaded::InMemory(InMemory { numbers: Numbers::F32(x), .. }) => {
-                AnyData::F32(Dataset::from(x))
+            Loaded::InMemory(InMemory { numbers: AnyArray::F32(x), .. }) => {
+                AnyDataset::F32(Dataset::from(x))
             }
-            Loaded::InMemory(InMemory { numbers: Numbers::F64(x), .. }) => {
-                AnyData::F64(Dataset::from(x))
+            Loaded::InMemory(InMemory { numbers: AnyArray::F64(x), .. }) => {
+                AnyDataset::F64(Dataset::from(x))
             }
-            Loaded::Streamed(rows) if rows.is_f32() => AnyData::F32(Dataset::streamed(rows)),
-            Loaded::Streamed(rows) => AnyData::F64(Dataset::streamed(rows)),
+            Loaded::Streamed(rows) if rows.is_f32() => AnyDataset::F32(Dataset::streamed(rows)),
+            Loaded::Streamed(rows) => AnyDataset::F64(Dataset::streamed(rows)),
         }
     }
 
     /// Bytes held in memory.
     pub fn n_bytes(&self) -> u64 {
         match &self.0 {
-            Loaded::InMemory(InMemory { numbers: Numbers::F32(x), .. }) => 4 * x.len() as u64,
-            Loaded::InMemory(InMemory { numbers: Numbers::F64(x), .. }) => 8 * x.len() as u64,
+            Loaded::InMemory(InMemory { numbers: AnyArray::F32(x), .. }) => 4 * x.len() as u64,
+            Loaded::InMemory(InMemory { numbers: AnyArray::F64(x), .. }) => 8 * x.len() as u64,
             Loaded::Streamed(_) => 0,
         }
     }

@@ -1,11 +1,12 @@
 //! What only some models have: the arrays they are made of, and pre-images.
 
-use crate::data::{AnyData, Given, to_array};
+use crate::data::{DataArgs, to_array};
 use crate::model::Model;
 use crate::{errors, records};
+use eigenlens::AnyDataset;
 use eigenlens::model::parts::Numbers as Stored;
 use eigenlens::{Error, PreImage};
-use eigenlens_io::Numbers;
+use eigenlens_io::AnyArray;
 use numpy::{PyArray1, PyArrayMethods, ToPyArray};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -44,7 +45,7 @@ pub fn model_description<'py>(py: Python<'py>, model: &Model) -> PyResult<Bound<
 pub fn pre_images<'py>(
     py: Python<'py>,
     model: &Model,
-    data: Given<'py>,
+    data: DataArgs<'py>,
     way: &str,
 ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyArray1<f64>>)> {
     let way = PreImage::named(way).ok_or_else(|| {
@@ -59,13 +60,13 @@ pub fn pre_images<'py>(
     };
     let taken = data.take()?;
     let (rows, distances) = taken.run(py, None, |data| match data {
-        AnyData::F32(data) => {
+        AnyDataset::F32(data) => {
             let found = model.pre_images_f32(data, way).ok_or_else(none)??;
-            Ok((Numbers::F32(found.rows), found.distances))
+            Ok((AnyArray::F32(found.rows), found.distances))
         }
-        AnyData::F64(data) => {
+        AnyDataset::F64(data) => {
             let found = model.pre_images_f64(data, way).ok_or_else(none)??;
-            Ok((Numbers::F64(found.rows), found.distances))
+            Ok((AnyArray::F64(found.rows), found.distances))
         }
     })?;
     Ok((to_array(py, rows), distances.to_pyarray(py)))

@@ -1,7 +1,8 @@
 //! Kernels: what they are called here, and their values.
 
-use crate::data::{AnyData, Given};
+use crate::data::DataArgs;
 use crate::errors;
+use eigenlens::AnyDataset;
 use eigenlens::{Bandwidth, Error, Kernel};
 use numpy::{IntoPyArray, PyArray2};
 use pyo3::exceptions::PyValueError;
@@ -41,14 +42,14 @@ impl NamedKernel {
 pub fn kernel_matrix<'py>(
     py: Python<'py>,
     kernel: NamedKernel,
-    a: Given<'py>,
-    b: Given<'py>,
+    a: DataArgs<'py>,
+    b: DataArgs<'py>,
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let kernel = kernel.kernel()?;
     let (a, b) = (a.take()?, b.take()?);
     let values = py.detach(|| match (a.data(None)?, b.data(None)?) {
-        (AnyData::F64(a), AnyData::F64(b)) => kernel.resolve(&b, 0)?.matrix(&a, &b),
-        (AnyData::F32(a), AnyData::F32(b)) => kernel.resolve(&b, 0)?.matrix(&a, &b),
+        (AnyDataset::F64(a), AnyDataset::F64(b)) => kernel.resolve(&b, 0)?.matrix(&a, &b),
+        (AnyDataset::F32(a), AnyDataset::F32(b)) => kernel.resolve(&b, 0)?.matrix(&a, &b),
         _ => Err(Error::Internal("two element types".into())),
     });
     Ok(values.map_err(errors::library)?.into_pyarray(py))

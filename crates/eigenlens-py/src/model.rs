@@ -1,13 +1,14 @@
 //! Fitted models.
 
-use crate::data::{AnyData, Given, each, to_array};
+use crate::data::{DataArgs, to_array};
 use crate::{errors, records};
 use eigenlens::from_parts;
+use eigenlens::{AnyDataset, dispatch};
 use eigenlens::{
     Dataset, Error, PcaModel, PpcaMixtureModel, PpcaModel, Scalar, TermWeights, Warning,
 };
 use eigenlens_io::write::Output;
-use eigenlens_io::{Numbers, Origin, OriginColumn, StoredModel};
+use eigenlens_io::{AnyArray, Origin, OriginColumn, StoredModel};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray2, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
@@ -137,25 +138,25 @@ impl Model {
     fn transform<'py>(
         &self,
         py: Python<'py>,
-        data: Given<'py>,
+        data: DataArgs<'py>,
         memory: Option<u64>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let taken = data.take()?;
         let model = self.model();
         let scores = taken.run(py, memory, |data| match (&self.0.term_weights, data) {
-            (None, AnyData::F32(data)) => model.transform_f32(data).map(Numbers::F32),
-            (None, AnyData::F64(data)) => model.transform_f64(data).map(Numbers::F64),
-            (Some(weights), data) => each!(data, data => weighted_scores(model, weights, data)),
+            (None, AnyDataset::F32(data)) => model.transform_f32(data).map(AnyArray::F32),
+            (None, AnyDataset::F64(data)) => model.transform_f64(data).map(AnyArray::F64),
+            (Some(weights), data) => dispatch!(data, data => weighted_scores(model, weights, data)),
         })?;
         Ok(to_array(py, scores))
     }
 
     /// Checks the model against the data it was made from, by independent code.
-    fn verify<'py>(&self, py: Python<'py>, data: Given<'py>) -> PyResult<Bound<'py, PyDict>> {
+    fn verify<'py>(&self, py: Python<'py>, data: DataArgs<'py>) -> PyResult<Bound<'py, PyDict>> {
         let taken = data.take()?;
         let found = taken.run(py, None, |data| match data {
-            AnyData::F32(data) => self.model().verify_f32(data),
-            AnyData::F64(data) => self.model().verify_f64(data),
+            AnyDataset::F32(data) => self.model().verify_f32(data),
+            AnyDataset::F64(data) => self.model().verify_f64(data),
         })?;
         records::verification(py, &found)
     }
@@ -239,7 +240,7 @@ impl Model {
                     Some(ppca) => ppca.inverse_transform(z),
                     None => pca.inverse_transform(z),
                 })
-                .map(Numbers::F64)
+                .map(AnyArray::F64)
             }
             Scores::F32(z) => {
                 let z = z.as_array();
@@ -247,7 +248,7 @@ impl Model {
                     Some(ppca) => ppca.inverse_transform(z),
                     None => pca.inverse_transform(z),
                 })
-                .map(Numbers::F32)
+                .map(AnyArray::F32)
             }
         };
         Ok(to_array(py, samples.map_err(errors::library)?))
@@ -257,12 +258,12 @@ impl Model {
     fn distances<'py>(
         &self,
         py: Python<'py>,
-        data: Given<'py>,
+        data: DataArgs<'py>,
     ) -> PyResult<(PerSample<'py>, PerSample<'py>)> {
         let taken = data.take()?;
         let pca = self.pca()?;
         let found =
-            taken.run(py, None, |data| each!(data, data => pca.sample_diagnostics(data)))?;
+            taken.run(py, None, |data| dispatch!(data, data => pca.sample_diagnostics(data)))?;
         Ok((found.t_squared.to_pyarray(py), found.q.to_pyarray(py)))
     }
 
@@ -271,16 +272,16 @@ impl Model {
     fn impute<'py>(
         &self,
         py: Python<'py>,
-        data: Given<'py>,
+        data: DataArgs<'py>,
     ) -> PyResult<(Bound<'py, PyAny>, Vec<(usize, usize, f64, f64)>)> {
         let taken = data.take()?;
         let ppca = self.ppca()?;
         let (table, entries) = taken.run(py, None, |data| match data {
-            AnyData::F32(data) => {
-                ppca.impute(data).map(|found| (Numbers::F32(found.table), found.entries))
+            AnyDataset::F32(data) => {
+                ppca.impute(data).map(|found| (AnyArray::F32(found.table), found.entries))
             }
-            AnyData::F64(data) => {
-                ppca.impute(data).map(|found| (Numbers::F64(found.table), found.entries))
+            AnyDataset::F64(data) => {
+                ppca.impute(data).map(|found| (AnyArray::F64(found.table), found.entries))
             }
         })?;
         let entries = entries.iter().map(|e| (e.row, e.column, e.value, e.standard_error));
@@ -291,11 +292,12 @@ impl Model {
     fn log_likelihood<'py>(
         &self,
         py: Python<'py>,
-        data: Given<'py>,
+        data: DataArgs<'py>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let taken = data.take()?;
         let ppca = self.ppca()?;
-        let found = taken.run(py, None, |data| each!(data, data => ppca.log_likelihood(data)))?;
+        let found =
+            taken.run(py, None, |data| dispatch!(data, data => ppca.log_likelihood(data)))?;
         Ok(found.samples.to_pyarray(py))
     }
 
@@ -324,11 +326,12 @@ impl Model {
     fn memberships<'py>(
         &self,
         py: Python<'py>,
-        data: Given<'py>,
+        data: DataArgs<'py>,
     ) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>)> {
         let taken = data.take()?;
         let mixture = self.mixture()?;
-        let found = taken.run(py, None, |data| each!(data, data => mixture.memberships(data)))?;
+        let found =
+            taken.run(py, None, |data| dispatch!(data, data => mixture.memberships(data)))?;
         Ok((found.responsibilities.to_pyarray(py), found.log_likelihood.to_pyarray(py)))
     }
 
@@ -400,8 +403,8 @@ fn weighted_scores<T: Scalar>(
     model: &dyn eigenlens::Model,
     weights: &TermWeights,
     data: &Dataset<T>,
-) -> eigenlens::Result<Numbers> {
+) -> eigenlens::Result<AnyArray> {
     let counts = data.to_csr()?;
     let weighted = weights.apply(&counts)?;
-    model.transform_f64(&Dataset::sparse(&weighted)).map(Numbers::F64)
+    model.transform_f64(&Dataset::sparse(&weighted)).map(AnyArray::F64)
 }

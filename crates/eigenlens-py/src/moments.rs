@@ -1,10 +1,11 @@
 //! Count, mean and scatter, for data in parts.
 
-use crate::data::{Given, each};
+use crate::data::DataArgs;
 use crate::errors;
-use crate::methods::PcaWishes;
+use crate::methods::pca;
 use crate::model::Model;
 use crate::options::Shared;
+use eigenlens::dispatch;
 use numpy::{PyArray1, PyArray2, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -17,12 +18,16 @@ pub struct Moments(eigenlens::Moments);
 impl Moments {
     /// The moments of data.
     #[staticmethod]
-    fn of<'py>(py: Python<'py>, data: Given<'py>, options: Shared) -> PyResult<Moments> {
+    fn of<'py>(py: Python<'py>, data: DataArgs<'py>, options: Shared) -> PyResult<Moments> {
         let options = options.options();
         let taken = data.take()?;
         // A file is read in one pass: there is no reason to hold it.
         taken
-            .run(py, Some(0), |data| each!(data, data => eigenlens::Moments::of(data, &options)))
+            .run(
+                py,
+                Some(0),
+                |data| dispatch!(data, data => eigenlens::Moments::of(data, &options)),
+            )
             .map(Moments)
     }
 
@@ -86,7 +91,7 @@ pub fn fit_moments(
     moments: &Bound<Moments>,
     options: Shared,
 ) -> PyResult<Model> {
-    let pca = PcaWishes::from_python(wishes)?.configured(options.options());
+    let pca = pca(wishes, options.options())?;
     let moments = &moments.get().0;
     let model = py.detach(|| pca.fit_moments(moments)).map_err(errors::library)?;
     Ok(Model::new(Box::new(model)))
@@ -97,12 +102,12 @@ pub fn fit_moments(
 #[allow(clippy::type_complexity)] // a tuple of what Python unpacks
 pub fn column_statistics<'py>(
     py: Python<'py>,
-    data: Given<'py>,
+    data: DataArgs<'py>,
     options: Shared,
 ) -> PyResult<(f64, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
     let options = options.options();
     let taken = data.take()?;
     let found =
-        taken.run(py, Some(0), |data| each!(data, data => data.column_statistics(&options)))?;
+        taken.run(py, Some(0), |data| dispatch!(data, data => data.column_statistics(&options)))?;
     Ok((found.n_samples, found.mean.to_pyarray(py), found.variance.to_pyarray(py)))
 }

@@ -30,18 +30,18 @@ impl Shared {
 
 /// How many components: a whole number, a share, or the name of a rule.
 #[derive(FromPyObject)]
-pub enum Wish {
+pub enum ComponentsArg {
     Fixed(usize),
     Share(f64),
     Rule(String),
 }
 
-/// The number of components wished for; without a wish, all.
-pub fn components(wish: Option<Wish>) -> PyResult<NComponents> {
-    Ok(match wish {
-        Some(Wish::Fixed(k)) => NComponents::Fixed(k),
-        Some(Wish::Share(share)) => NComponents::VarianceShare(share),
-        Some(Wish::Rule(name)) => NComponents::Rule(rule(&name)?),
+/// The number of components asked for; where nothing was, all.
+pub fn n_components(given: Option<ComponentsArg>) -> PyResult<NComponents> {
+    Ok(match given {
+        Some(ComponentsArg::Fixed(k)) => NComponents::Fixed(k),
+        Some(ComponentsArg::Share(share)) => NComponents::VarianceShare(share),
+        Some(ComponentsArg::Rule(name)) => NComponents::Rule(rule(&name)?),
         None => NComponents::All,
     })
 }
@@ -60,19 +60,19 @@ pub fn rule(name: &str) -> PyResult<Rule> {
 
 /// A route by its name; a randomised one with its two numbers.
 #[derive(FromPyObject)]
-pub enum Way {
+pub enum SolverArg {
     Randomized(usize, usize),
     #[pyo3(transparent)]
     Named(String),
 }
 
-impl Way {
+impl SolverArg {
     pub fn solver(self) -> PyResult<Solver> {
         let name = match self {
-            Way::Randomized(oversampling, power_iterations) => {
+            SolverArg::Randomized(oversampling, power_iterations) => {
                 return Ok(Solver::Randomized { oversampling, power_iterations });
             }
-            Way::Named(name) => name,
+            SolverArg::Named(name) => name,
         };
         match name.as_str() {
             "auto" => Ok(Solver::Auto),

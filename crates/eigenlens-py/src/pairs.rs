@@ -1,8 +1,9 @@
 //! Eigenpairs of matrices that Python made.
 
-use crate::data::{Given, each};
+use crate::data::DataArgs;
 use crate::errors;
 use crate::options::Shared;
+use eigenlens::dispatch;
 use eigenlens::{SparseSymmetric, SymmetricMatrix, solve};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -14,7 +15,7 @@ type Pairs<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
 #[pyfunction]
 pub fn smallest_pairs<'py>(
     py: Python<'py>,
-    matrix: Given<'py>,
+    matrix: DataArgs<'py>,
     null: PyReadonlyArray1<'py, f64>,
     k: usize,
     options: Shared,
@@ -23,7 +24,7 @@ pub fn smallest_pairs<'py>(
     let null = null.as_array().to_owned().insert_axis(ndarray::Axis(1));
     let taken = matrix.take()?;
     let found = taken.run(py, None, |matrix| {
-        let matrix = SparseSymmetric::new(&each!(matrix, matrix => matrix.to_csr())?)?;
+        let matrix = SparseSymmetric::new(&dispatch!(matrix, matrix => matrix.to_csr())?)?;
         solve::smallest(&matrix, k, Some(null.view()), &options)
     })?;
     Ok((found.values.into_pyarray(py), found.vectors.into_pyarray(py)))

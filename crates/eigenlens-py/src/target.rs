@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 /// A target from Python: a dictionary with all of these keys, of which one is not `None`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct GivenTarget<'py> {
+pub struct TargetArg<'py> {
     /// A class for every sample that has one.
     labels: Option<Vec<Option<String>>>,
     /// Numbers (n × q), NaN where one is missing, and what they are: `auto`, `classes` or `numbers`.
@@ -18,7 +18,7 @@ pub struct GivenTarget<'py> {
     kernel: Option<PyReadonlyArray2<'py, f64>>,
 }
 
-impl GivenTarget<'_> {
+impl TargetArg<'_> {
     pub fn target(&self) -> PyResult<Target> {
         if let Some(kernel) = &self.kernel {
             return Target::kernel(kernel.as_array()).map_err(errors::library);

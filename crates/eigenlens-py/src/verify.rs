@@ -1,8 +1,9 @@
 //! Models of other programs, checked.
 
-use crate::data::{Given, each};
+use crate::data::DataArgs;
 use crate::records::verification;
 use eigenlens::Claim;
+use eigenlens::dispatch;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -23,7 +24,7 @@ pub struct Claimed<'py> {
 pub fn verify_claim<'py>(
     py: Python<'py>,
     claimed: Claimed<'py>,
-    data: Given<'py>,
+    data: DataArgs<'py>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let (values, mean) = (claimed.explained_variance.as_array(), claimed.mean.as_array());
     let claim = Claim {
@@ -34,6 +35,6 @@ pub fn verify_claim<'py>(
         tolerance: claimed.tolerance,
     };
     let taken = data.take()?;
-    let found = taken.run(py, None, |data| each!(data, data => claim.verify(data)))?;
+    let found = taken.run(py, None, |data| dispatch!(data, data => claim.verify(data)))?;
     verification(py, &found)
 }

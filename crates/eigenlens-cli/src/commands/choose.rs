@@ -4,7 +4,6 @@ use crate::arguments::{Choose, Common};
 use crate::failure::Failure;
 use crate::holes::{Whole, where_holes_are};
 use crate::input::Opened;
-use crate::methods::{AnyData, each};
 use crate::output::print;
 use crate::pictures::PictureOutput;
 use crate::progress::Progress;
@@ -12,6 +11,7 @@ use crate::talk::Talk;
 use crate::wishes::rule_text;
 use eigenlens::model::number;
 use eigenlens::select::{self, Outcome, Sample};
+use eigenlens::{AnyDataset, dispatch};
 use eigenlens::{Missing, NComponents, Options, Pca, Rule, Value};
 use eigenlens_io::json;
 use eigenlens_report::{ChoiceOfK, Column, Table};
@@ -45,10 +45,10 @@ pub fn run(asked: &Choose, common: &Common, talk: &Talk) -> Result<(), Failure> 
         .center(!asked.no_center)
         .options(options);
     let mut tell = spinner.steps().observer();
-    let model = each!(&data, d => pca.fit_observed(d, &mut tell))
+    let model = dispatch!(&data, d => pca.fit_observed(d, &mut tell))
         .map_err(|e| where_holes_are(e, &data, true, explain))?;
     // Rules that look at samples name the first hole they meet.
-    let rows = each!(&data, d => d.clone().with_missing(Missing::Error).sample_rows());
+    let rows = dispatch!(&data, d => d.clone().with_missing(Missing::Error).sample_rows());
     let rows = rows.map_err(explain)?;
     let sample = rows.as_ref().map(|(rows, of)| Sample { rows: rows.view(), of: *of });
     let spectrum = model.spectrum().map_err(explain)?;
@@ -69,11 +69,11 @@ pub fn run(asked: &Choose, common: &Common, talk: &Talk) -> Result<(), Failure> 
 
 /// All components; where holes are integrated out those that an iteration has in reasonable time, and
 /// never all of them, as the smallest variance is the noise then.
-fn components(data: &AnyData) -> NComponents {
+fn components(data: &AnyDataset) -> NComponents {
     const MOST: usize = 20;
     match data.missing() {
         Missing::Em => {
-            let d = each!(data, d => d.n_features());
+            let d = dispatch!(data, d => d.n_features());
             NComponents::Fixed(d.saturating_sub(1).clamp(1, MOST))
         }
         _ => NComponents::All,

@@ -5,62 +5,69 @@ use crate::describe::{component_names, feature_names, model_value, plan_value, s
 use crate::failure::Failure;
 use crate::holes::{Whole, where_holes_are};
 use crate::input::{Input, OWN_MEMORY, Opened, Piece};
-use crate::methods::{AnyData, FitMethod, Fitted, Method, Wishes};
+use crate::methods::{FitMethod, FitOptions, MethodFlags};
 use crate::output::{TableOutput, create, default_path, print, view};
-use crate::progress::{Progress, Steps};
+use crate::progress::Progress;
 use crate::talk::Talk;
 use crate::target;
 use crate::terms;
 use crate::wishes::{Bytes, components_text};
 use eigenlens::{
-    Csr, Dataset, Missing, Model, NComponents, Options, Scalar, Target, TermWeights, Value, Warning,
+    AnyDataset, Csr, DataShape, Dataset, FitContext, Fitted, Method, Missing, Model, NComponents,
+    Options, Plan, Scalar, Target, TermWeights, Value, Warning,
 };
 use eigenlens_io::write::Output;
-use eigenlens_io::{Labels, Numbers, Origin, StoredModel, json};
-use ndarray::{Array2, ArrayView2};
+use eigenlens_io::{AnyArray, Labels, Origin, StoredModel, json};
+use ndarray::Array2;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 pub fn run(method: &FitMethod, common: &Common, talk: &Talk) -> Result<(), Failure> {
-    let (method, asked) = method.asked();
+    let (method, flags, asked) = method.parsed();
     check_outputs(asked, method)?;
     if asked.plan {
-        return plan(asked, method, common, talk);
+        return plan(asked, method, flags, common, talk);
     }
     let outputs = Outputs::create(asked)?;
-    let targets = target::names(method.target());
+    let targets = target::names(flags.target());
     let opened = Opened::for_fit(&asked.data.data, &asked.reading, targets, common, talk)?;
-    let mut wishes = wishes(method, asked, &opened, common);
-    wishes.target = target::read(method.target(), &opened, talk)?;
-    let memory = Memory::share(&opened, method, &wishes, common)?;
+    let mut options = fit_options(method, asked, &opened, common);
+    let target = target::read(flags.target(), &opened, talk)?;
+    let memory = Memory::share(&opened, flags, &options, target.as_ref(), common)?;
 
     let progress = Progress::bytes(talk, "reading");
     let tell = |done, total| progress.at(done, total);
     let input = opened.load(memory.table, &progress, &tell, talk)?;
     let (n, _) = opened.n_samples();
     let n = input.n_samples().or(n);
-    wishes.components = components(method, asked, n, opened.n_features());
-    wishes.options.memory = memory.all.map(|all| all.saturating_sub(input.bytes()));
-    let weighted = weigh(&input, &opened, method)?;
+    options.n_components = components(method, asked, n, opened.n_features());
+    options.shared.memory = memory.all.map(|all| all.saturating_sub(input.bytes()));
+    let weighted = weigh(&input, &opened, flags)?;
     let data = data(&input, &opened, &weighted)?;
     check_missing(asked, method, &opened)?;
     let whole =
-        if method.takes_holes() { None } else { Whole::of(&data, &opened, &wishes.options)? };
+        if method.takes_missing { None } else { Whole::of(&data, &opened, &options.shared)? };
     let data = whole.as_ref().map_or(data, Whole::data);
 
     // A stream shows how far each pass is.
     let spinner = input.piece().map(|_| Progress::spinner(talk, "fitting"));
-    wishes.steps = spinner.as_ref().map(Progress::steps).unwrap_or_default();
+    let mut observer = spinner.as_ref().map(Progress::steps).unwrap_or_default().observer();
     // Under a budget scores are made afterwards, block by block.
     let want_scores = outputs.scores.is_some() && memory.all.is_none() && input.piece().is_some();
-    let fitted = method.fit(&wishes, &data, want_scores).map_err(|e| {
-        where_holes_are(e, &data, method.takes_holes(), |e| {
+    let mut context = FitContext::new()
+        .with_target(target.as_ref())
+        .with_observer(&mut observer)
+        .with_scores(want_scores);
+    let fitted =
+        flags.estimator(&options, data.n_features()).and_then(|e| e.fit(&data, &mut context));
+    let fitted = fitted.map_err(|e| {
+        where_holes_are(e, &data, method.takes_missing, |e| {
             memory.explain(e, &opened, input.bytes())
         })
     })?;
     drop(spinner);
     let Fitted { model, scores } = fitted;
-    tell_choice(&*model, asked, &wishes, talk);
+    tell_choice(&*model, asked, &options, talk);
     let treated = whole.as_ref().and_then(Whole::treatment).or(model.missing());
     if let Some(treatment) = treated {
         talk.say(format!("missing: {treatment}"));
@@ -77,7 +84,7 @@ pub fn run(method: &FitMethod, common: &Common, talk: &Talk) -> Result<(), Failu
         term_weights: weighted.map(|(weights, _)| weights),
         origin: Origin {
             program: concat!("eigenlens ", env!("CARGO_PKG_VERSION")).into(),
-            options: in_words(method, &wishes, &opened),
+            options: in_words(flags, &options, &opened),
             columns,
             labels: opened.label_names(),
             image: opened.image_shape(),
@@ -99,35 +106,38 @@ pub fn run(method: &FitMethod, common: &Common, talk: &Talk) -> Result<(), Failu
     print(&text)
 }
 
-/// The wishes, with what was not said filled in.
-fn wishes(method: &dyn Method, asked: &arguments::Fit, opened: &Opened, common: &Common) -> Wishes {
+/// The options, with what was not said filled in.
+fn fit_options(
+    method: &Method,
+    asked: &arguments::Fit,
+    opened: &Opened,
+    common: &Common,
+) -> FitOptions {
     let defaults = Options::default();
-    Wishes {
-        components: components(method, asked, opened.n_samples().0, opened.n_features()),
-        options: Options {
+    FitOptions {
+        n_components: components(method, asked, opened.n_samples().0, opened.n_features()),
+        shared: Options {
             threads: common.threads.map(usize::from),
             memory: None,
             seed: common.seed,
             tolerance: asked.wishes.tolerance,
             max_iterations: asked.wishes.max_iterations.unwrap_or(defaults.max_iterations),
         },
-        target: None,
-        steps: Steps::default(),
     }
 }
 
-fn components(
-    method: &dyn Method,
-    asked: &arguments::Fit,
-    n: Option<usize>,
-    d: usize,
-) -> NComponents {
-    asked.wishes.components.clone().unwrap_or_else(|| method.default_components(n, d))
+fn components(method: &Method, asked: &arguments::Fit, n: Option<usize>, d: usize) -> NComponents {
+    let shape = DataShape { n_samples: n, ..DataShape::dense(0, d) };
+    asked.wishes.components.clone().unwrap_or_else(|| (method.default_n_components)(&shape))
 }
 
 /// Everything asked for in the words of the command line.
-fn in_words(method: &dyn Method, wishes: &Wishes, opened: &Opened) -> BTreeMap<String, String> {
-    let mut words = method.wishes_in_words(wishes);
+fn in_words(
+    flags: &dyn MethodFlags,
+    options: &FitOptions,
+    opened: &Opened,
+) -> BTreeMap<String, String> {
+    let mut words = flags.all_in_words(options);
     if opened.missing() != Missing::Error {
         words.insert("missing".into(), opened.missing().name().into());
     }
@@ -135,14 +145,10 @@ fn in_words(method: &dyn Method, wishes: &Wishes, opened: &Opened) -> BTreeMap<S
 }
 
 /// Rows that were left out have no scores, where the method cannot score rows with holes.
-fn check_missing(
-    asked: &arguments::Fit,
-    method: &dyn Method,
-    opened: &Opened,
-) -> Result<(), Failure> {
-    if asked.scores.is_some() && opened.missing() == Missing::DropRows && !method.takes_holes() {
+fn check_missing(asked: &arguments::Fit, method: &Method, opened: &Opened) -> Result<(), Failure> {
+    if asked.scores.is_some() && opened.missing() == Missing::DropRows && !method.takes_missing {
         return Err(Failure::usage(
-            format!("`{}` has no scores for rows with missing values", method.about().name),
+            format!("`{}` has no scores for rows with missing values", method.name),
             "leave out `--scores`, or use `--missing mean`",
         ));
     }
@@ -150,15 +156,14 @@ fn check_missing(
 }
 
 /// Refuses outputs that the method does not have.
-fn check_outputs(asked: &arguments::Fit, method: &dyn Method) -> Result<(), Failure> {
-    let about = method.about();
+fn check_outputs(asked: &arguments::Fit, method: &Method) -> Result<(), Failure> {
     let said = [
         ("--components-file", asked.components_file.is_some()),
         ("--loadings-file", asked.loadings_file.is_some()),
     ];
-    match said.iter().find(|(_, said)| *said && !about.linear) {
+    match said.iter().find(|(_, said)| *said && !method.linear) {
         Some((option, _)) => Err(Failure::usage(
-            format!("`{option}` does not fit the method `{}`", about.name),
+            format!("`{option}` does not fit the method `{}`", method.name),
             format!("leave out `{option}`: scores are not linear in the features"),
         )),
         None => Ok(()),
@@ -176,8 +181,9 @@ struct Memory {
 impl Memory {
     fn share(
         opened: &Opened,
-        method: &dyn Method,
-        wishes: &Wishes,
+        flags: &dyn MethodFlags,
+        options: &FitOptions,
+        target: Option<&Target>,
         common: &Common,
     ) -> Result<Memory, Failure> {
         let Some(Bytes(budget)) = common.memory else {
@@ -191,7 +197,7 @@ impl Memory {
             }));
         }
         let all = budget - OWN_MEMORY;
-        let fit = in_memory_plan(opened, method, wishes, Some(u64::MAX))?;
+        let fit = in_memory_plan(opened, flags, options, target, Some(u64::MAX))?;
         let together = opened.table_bytes().saturating_add(fit.peak_memory);
         let table = if together <= all { all - fit.peak_memory } else { 0 };
         Ok(Memory { table: Some(table), all: Some(all) })
@@ -215,62 +221,61 @@ impl Memory {
 /// The plan for the table in memory: made from its shape alone.
 fn in_memory_plan(
     opened: &Opened,
-    method: &dyn Method,
-    wishes: &Wishes,
+    flags: &dyn MethodFlags,
+    options: &FitOptions,
+    target: Option<&Target>,
     memory: Option<u64>,
-) -> Result<eigenlens::Plan, Failure> {
-    let rows = wishes.target.as_ref().map_or(opened.n_samples().1, Target::n_samples);
-    let shape = (rows.max(2), opened.n_features());
-    let mut wishes = wishes.clone();
-    wishes.options.memory = memory;
-    if let Some(sparse) = opened.sparse() {
-        let data = plannable(AnyData::F64(Dataset::sparse(sparse)), method, opened);
-        return method.plan(&wishes, &data).map_err(|e| opened.explain(e, 0));
-    }
-    let policy = |data| plannable(data, method, opened);
-    // One number that stands for all of them: a plan looks at none.
-    let (f32s, f64s) = ([0f32], [0f64]);
-    let planned = if opened.is_f32() {
-        let x = ArrayView2::from_shape((1, 1), &f32s[..]).ok();
-        let x = x.as_ref().and_then(|x| x.broadcast(shape));
-        x.map(|x| method.plan(&wishes, &policy(AnyData::F32(Dataset::dense(x)))))
-    } else {
-        let x = ArrayView2::from_shape((1, 1), &f64s[..]).ok();
-        let x = x.as_ref().and_then(|x| x.broadcast(shape));
-        x.map(|x| method.plan(&wishes, &policy(AnyData::F64(Dataset::dense(x)))))
+) -> Result<Plan, Failure> {
+    let rows = target.map_or(opened.n_samples().1, Target::n_samples);
+    let shape = DataShape {
+        n_stored: opened.sparse().map(Csr::n_stored),
+        is_f32: opened.is_f32(),
+        ..DataShape::dense(rows.max(2), opened.n_features())
     };
-    planned
-        .unwrap_or_else(|| Err(eigenlens::Error::Internal("a shape cannot be planned".into())))
-        .map_err(|e| opened.explain(e, 0))
+    let shared = Options { memory, ..options.shared.clone() };
+    let options = FitOptions { shared, ..options.clone() };
+    plan_shape(shape, opened, flags, &options, target).map_err(|e| opened.explain(e, 0))
 }
 
-/// Data with the policy for missing values, where the method itself carries it out.
-fn plannable<'a>(data: AnyData<'a>, method: &dyn Method, opened: &Opened) -> AnyData<'a> {
-    if method.takes_holes() { opened.with_policy(data) } else { data }
+/// The plan of a shape, with the policy for missing values where the method itself carries it out.
+fn plan_shape(
+    shape: DataShape,
+    opened: &Opened,
+    flags: &dyn MethodFlags,
+    options: &FitOptions,
+    target: Option<&Target>,
+) -> eigenlens::Result<Plan> {
+    let estimator = flags.estimator(options, shape.n_features)?;
+    let own = estimator.method().takes_missing;
+    let missing = if own { opened.missing() } else { Missing::Error };
+    estimator.plan(&shape.with_missing(missing), target)
 }
 
 /// `--plan`: nothing is read but the beginning of the files, nothing is written.
 fn plan(
     asked: &arguments::Fit,
-    method: &dyn Method,
+    method: &Method,
+    flags: &dyn MethodFlags,
     common: &Common,
     talk: &Talk,
 ) -> Result<(), Failure> {
-    let targets = target::names(method.target());
+    let targets = target::names(flags.target());
     let opened = Opened::for_fit(&asked.data.data, &asked.reading, targets, common, talk)?;
-    let mut wishes = wishes(method, asked, &opened, common);
-    wishes.target = target::read(method.target(), &opened, talk)?;
-    let memory = Memory::share(&opened, method, &wishes, common)?;
+    let mut options = fit_options(method, asked, &opened, common);
+    let target = target::read(flags.target(), &opened, talk)?;
+    let memory = Memory::share(&opened, flags, &options, target.as_ref(), common)?;
     let streams = memory.table == Some(0);
     let (known, guess) = opened.n_samples();
     let plan = if streams {
         let progress = Progress::bytes(talk, "reading");
         let tell = |done, total| progress.at(done, total);
         let input = opened.load(Some(0), &progress, &tell, talk)?;
-        wishes.options.memory = memory.all;
-        method.plan(&wishes, &input.data()?).map_err(|e| memory.explain(e, &opened, 0))?
+        options.shared.memory = memory.all;
+        let shape = input.data()?.shape();
+        plan_shape(shape, &opened, flags, &options, target.as_ref())
+            .map_err(|e| memory.explain(e, &opened, 0))?
     } else {
-        in_memory_plan(&opened, method, &wishes, memory.all)?
+        in_memory_plan(&opened, flags, &options, target.as_ref(), memory.all)?
     };
     let table = if streams { 0 } else { opened.table_bytes() };
     if common.json {
@@ -292,8 +297,8 @@ fn plan(
     };
     print(&format!(
         "method      {}\ncomponents  {}\ntable       {rows} × {}, {place}\nplan        {plan}\n",
-        method.about().name,
-        components_text(&wishes.components),
+        method.name,
+        components_text(&options.n_components),
         opened.n_features()
     ))
 }
@@ -302,9 +307,9 @@ fn plan(
 fn weigh(
     input: &Input,
     opened: &Opened,
-    method: &dyn Method,
+    flags: &dyn MethodFlags,
 ) -> Result<Option<(TermWeights, Csr<f64>)>, Failure> {
-    let Some(weighting) = method.weighting() else { return Ok(None) };
+    let Some(weighting) = flags.weighting() else { return Ok(None) };
     let Some(counts) = input.counts()? else {
         return Err(Failure::usage(
             "weighting terms needs the table in memory, and it does not fit the budget",
@@ -320,18 +325,18 @@ fn data<'a>(
     input: &'a Input,
     opened: &Opened,
     weighted: &'a Option<(TermWeights, Csr<f64>)>,
-) -> Result<AnyData<'a>, Failure> {
+) -> Result<AnyDataset<'a>, Failure> {
     match weighted {
         Some((_, counts)) => {
             let names = opened.feature_names();
-            Ok(AnyData::F64(Dataset::sparse(counts).with_feature_names(names)?))
+            Ok(AnyDataset::F64(Dataset::sparse(counts).with_feature_names(names)?))
         }
         None => input.data(),
     }
 }
 
-fn tell_choice(model: &dyn Model, asked: &arguments::Fit, wishes: &Wishes, talk: &Talk) {
-    let wish = components_text(&wishes.components);
+fn tell_choice(model: &dyn Model, asked: &arguments::Fit, options: &FitOptions, talk: &Talk) {
+    let wish = components_text(&options.n_components);
     let said = if asked.wishes.components.is_some() {
         format!("asked for as {wish}")
     } else {
@@ -406,7 +411,7 @@ impl Outputs {
     fn write(
         self,
         stored: &StoredModel,
-        scores: Option<Numbers>,
+        scores: Option<AnyArray>,
         input: &Input,
         opened: &Opened,
         talk: &Talk,
@@ -435,13 +440,13 @@ impl Outputs {
         }
         if let (Some(table), Some(linear)) = (self.components, &linear) {
             let path = table.path.clone();
-            let matrix = Numbers::F64(linear.components.to_owned());
+            let matrix = AnyArray::F64(linear.components.to_owned());
             write_named(table, "component", &names, &features, matrix)?;
             tell("components", &path);
         }
         if let (Some(table), Some(linear)) = (self.loadings, linear) {
             let path = table.path.clone();
-            write_named(table, "feature", &features, &names, Numbers::F64(linear.loadings))?;
+            write_named(table, "feature", &features, &names, AnyArray::F64(linear.loadings))?;
             tell("loadings", &path);
         }
         let (mut output, path) = self.model;
@@ -485,8 +490,8 @@ fn with_holes(rows: Piece) -> usize {
         x.rows().into_iter().filter(|row| row.iter().any(|v| v.to_f64().is_nan())).count()
     }
     match rows {
-        Piece::Dense(Numbers::F32(x)) => count(x),
-        Piece::Dense(Numbers::F64(x)) => count(x),
+        Piece::Dense(AnyArray::F32(x)) => count(x),
+        Piece::Dense(AnyArray::F64(x)) => count(x),
         Piece::Sparse(_) => 0,
     }
 }
@@ -497,12 +502,12 @@ fn write_named(
     what: &str,
     rows: &[String],
     columns: &[String],
-    matrix: Numbers,
+    matrix: AnyArray,
 ) -> Result<(), Failure> {
     let mut labels = Labels::default();
     rows.iter().for_each(|row| labels.push(row));
     let matrix = match matrix {
-        Numbers::F64(m) => Numbers::F64(Array2::from_shape_fn(m.dim(), |at| m[at])),
+        AnyArray::F64(m) => AnyArray::F64(Array2::from_shape_fn(m.dim(), |at| m[at])),
         other => other,
     };
     table.write_all(&[what.to_string()], &[labels], columns, &matrix)

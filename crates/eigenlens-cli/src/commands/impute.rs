@@ -10,7 +10,7 @@ use crate::talk::Talk;
 use eigenlens::model::number;
 use eigenlens::model::ppca::ImputedEntry;
 use eigenlens::{Dataset, Model, PpcaMixtureModel, PpcaModel, Scalar, Value};
-use eigenlens_io::{Numbers, json};
+use eigenlens_io::{AnyArray, json};
 use eigenlens_report::{Column, Table};
 use ndarray::Array2;
 use std::path::{Path, PathBuf};
@@ -58,8 +58,8 @@ pub fn run(asked: &Impute, common: &Common, talk: &Talk) -> Result<(), Failure> 
         };
         let seed = common.seed.wrapping_add((first as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let (filled, entries) = match numbers {
-            Numbers::F32(x) => model.fill(x, draws, seed, Numbers::F32),
-            Numbers::F64(x) => model.fill(x, draws, seed, Numbers::F64),
+            AnyArray::F32(x) => model.fill(x, draws, seed, AnyArray::F32),
+            AnyArray::F64(x) => model.fill(x, draws, seed, AnyArray::F64),
         }
         .map_err(|e| opened.explain(e, first))?;
         for (table, numbers) in tables.iter_mut().zip(&filled) {
@@ -69,7 +69,7 @@ pub fn run(asked: &Impute, common: &Common, talk: &Talk) -> Result<(), Failure> 
         if let Some(table) = &mut errors {
             let mut matrix = Array2::zeros((rows, d));
             entries.iter().for_each(|e| matrix[[e.row, e.column]] = e.standard_error);
-            table.write(labels, view(&Numbers::F64(matrix)))?;
+            table.write(labels, view(&AnyArray::F64(matrix)))?;
         }
         tally.add(rows, &entries);
         Ok(())
@@ -120,8 +120,8 @@ impl Density<'_> {
         x: &Array2<T>,
         draws: usize,
         seed: u64,
-        wrap: fn(Array2<T>) -> Numbers,
-    ) -> eigenlens::Result<(Vec<Numbers>, Vec<ImputedEntry>)> {
+        wrap: fn(Array2<T>) -> AnyArray,
+    ) -> eigenlens::Result<(Vec<AnyArray>, Vec<ImputedEntry>)> {
         let data = Dataset::from(x);
         let imputed = match self {
             Density::One(model) => model.impute(&data)?,

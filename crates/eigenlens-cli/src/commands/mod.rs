@@ -17,11 +17,12 @@ mod verify;
 
 use crate::arguments::{Cli, Command, Completions};
 use crate::failure::Failure;
-use crate::methods::{About, METHODS, own_options};
+use crate::methods::own_flags;
 use crate::output::print;
 use crate::talk::Talk;
 use clap::CommandFactory;
 use eigenlens::Value;
+use eigenlens::{METHODS, Method};
 use eigenlens_io::json;
 use eigenlens_report::{Column, Table};
 
@@ -50,18 +51,18 @@ pub fn run(cli: &Cli, talk: &Talk) -> Result<(), Failure> {
 
 fn methods(as_json: bool) -> Result<(), Failure> {
     if as_json {
-        let row = |m: &&About| {
+        let row = |m: &&Method| {
             Value::map([
                 ("name", Value::from(m.name)),
-                ("summary", Value::from(m.summary)),
-                ("page", Value::from(m.page)),
-                ("options", Value::list(own_options(m.name))),
+                ("summary", Value::from(m.about)),
+                ("page", Value::from(page(m))),
+                ("options", Value::list(own_flags(m.name))),
             ])
         };
         let rows = Value::List(METHODS.iter().map(row).collect());
         return print(&format!("{}\n", json::to_json_lines(&rows)));
     }
-    let row = |m: &&About| vec![m.name.into(), m.summary.into(), m.page.into()];
+    let row = |m: &&Method| vec![m.name.into(), m.about.into(), page(m)];
     let table = Table {
         columns: ["method", "what it is", "page"].map(Column::text).into(),
         rows: METHODS.iter().map(row).collect(),
@@ -69,6 +70,11 @@ fn methods(as_json: bool) -> Result<(), Failure> {
     };
     let text = table.to_text(140);
     print(&format!("{text}\n`eigenlens fit METHOD --help` lists the options of a method.\n"))
+}
+
+/// The page that describes a method.
+fn page(method: &Method) -> String {
+    format!("docs/methods/{}.md", method.name)
 }
 
 fn completions(asked: &Completions) -> Result<(), Failure> {

@@ -9,7 +9,7 @@ use crate::progress::Progress;
 use crate::talk::Talk;
 use eigenlens::model::{number, percent};
 use eigenlens::{Dataset, Missing, Model, PreImage, Scalar, Value};
-use eigenlens_io::{Labels, Numbers, json};
+use eigenlens_io::{AnyArray, Labels, json};
 use eigenlens_report::{Column, Table};
 use ndarray::Array2;
 use std::path::Path;
@@ -77,7 +77,7 @@ pub fn run(asked: &Reconstruct, common: &Common, talk: &Talk) -> Result<(), Fail
                 1 => samples[i].relative(),
                 _ => samples[i].left.unwrap_or(f64::NAN),
             });
-            table.write(labels, view(&Numbers::F64(columns)))?;
+            table.write(labels, view(&AnyArray::F64(columns)))?;
         }
         Ok(())
     })?;
@@ -122,28 +122,28 @@ impl Sample {
 
 fn round_trip(
     model: &dyn Model,
-    numbers: &Numbers,
+    numbers: &AnyArray,
     way: PreImage,
     missing: Missing,
-) -> eigenlens::Result<(Numbers, Vec<Sample>)> {
+) -> eigenlens::Result<(AnyArray, Vec<Sample>)> {
     match numbers {
-        Numbers::F32(x) => {
+        AnyArray::F32(x) => {
             let data = Dataset::from(x).with_missing(missing);
             let (back, left) = match model.pre_images_f32(&data, way).transpose()? {
                 Some(found) => (found.rows, found.distances),
                 None => (model.reconstruct_f32(&data)?, Vec::new()),
             };
             let samples = samples(model, x, &back, &left);
-            Ok((Numbers::F32(back), samples))
+            Ok((AnyArray::F32(back), samples))
         }
-        Numbers::F64(x) => {
+        AnyArray::F64(x) => {
             let data = Dataset::from(x).with_missing(missing);
             let (back, left) = match model.pre_images_f64(&data, way).transpose()? {
                 Some(found) => (found.rows, found.distances),
                 None => (model.reconstruct_f64(&data)?, Vec::new()),
             };
             let samples = samples(model, x, &back, &left);
-            Ok((Numbers::F64(back), samples))
+            Ok((AnyArray::F64(back), samples))
         }
     }
 }

@@ -5,13 +5,13 @@ use crate::arguments::{Common, Score};
 use crate::describe::read_model;
 use crate::failure::Failure;
 use crate::input::Opened;
-use crate::methods::each;
 use crate::output::{TableOutput, print, view};
 use crate::progress::Progress;
 use crate::talk::Talk;
 use eigenlens::Value;
+use eigenlens::dispatch;
 use eigenlens::model::number;
-use eigenlens_io::{Labels, Numbers, json};
+use eigenlens_io::{AnyArray, Labels, json};
 use eigenlens_report::{Column, Table};
 use ndarray::Array2;
 use std::path::Path;
@@ -43,7 +43,7 @@ pub fn run(asked: &Score, common: &Common, talk: &Talk) -> Result<(), Failure> {
         let data = piece.data();
         let columns = match (mixture, stored.model.as_ppca()) {
             (Some(mixture), _) => {
-                let found = each!(&data, d => mixture.memberships(d));
+                let found = dispatch!(&data, d => mixture.memberships(d));
                 let found = found.map_err(|e| opened.explain(e, first))?;
                 let (n, parts) = found.responsibilities.dim();
                 Array2::from_shape_fn((n, parts + 1), |(i, j)| match j {
@@ -52,9 +52,9 @@ pub fn run(asked: &Score, common: &Common, talk: &Talk) -> Result<(), Failure> {
                 })
             }
             (None, Some(model)) => {
-                let likelihood = each!(&data, d => model.log_likelihood(d));
+                let likelihood = dispatch!(&data, d => model.log_likelihood(d));
                 let likelihood = likelihood.map_err(|e| opened.explain(e, first))?;
-                let anomalies = each!(&data, d => model.anomalies(d))?;
+                let anomalies = dispatch!(&data, d => model.anomalies(d))?;
                 Array2::from_shape_fn((likelihood.samples.len(), 4), |(i, j)| match j {
                     0 => likelihood.samples[i],
                     1 => anomalies.distances[i],
@@ -66,7 +66,7 @@ pub fn run(asked: &Score, common: &Common, talk: &Talk) -> Result<(), Failure> {
         };
         all.add(first, &columns, labels, mixture.is_none());
         match &mut table {
-            Some(table) => table.write(labels, view(&Numbers::F64(columns))),
+            Some(table) => table.write(labels, view(&AnyArray::F64(columns))),
             None => Ok(()),
         }
     })?;

@@ -5,11 +5,11 @@ use crate::arguments::{Common, Transform};
 use crate::describe::{component_names, read_model};
 use crate::failure::Failure;
 use crate::input::Opened;
-use crate::methods::each;
 use crate::output::{TableOutput, view};
 use crate::progress::Progress;
 use crate::talk::Talk;
-use eigenlens_io::{Numbers, StoredModel};
+use eigenlens::dispatch;
+use eigenlens_io::{AnyArray, StoredModel};
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
 
 pub fn run(asked: &Transform, common: &Common, talk: &Talk) -> Result<(), Failure> {
@@ -60,18 +60,18 @@ fn write_with_errors(
         let data = opened.with_policy(rows.data());
         let matrix = match model.as_ppca() {
             Some(ppca) => {
-                let found = each!(&data, d => ppca.posterior(d));
+                let found = dispatch!(&data, d => ppca.posterior(d));
                 let found = found.map_err(|e| opened.explain(e, first))?;
                 joined(&[found.means.view(), found.standard_deviations().view()])?
             }
             None => {
-                let found = each!(&data, d => pca.transform_observed(d));
+                let found = dispatch!(&data, d => pca.transform_observed(d));
                 let found = found.map_err(|e| opened.explain(e, first))?;
                 let all = [&found.scores, &found.standard_errors, &found.certainty];
                 joined(&all.map(|m| m.view()))?
             }
         };
-        table.write(labels, view(&Numbers::F64(matrix)))
+        table.write(labels, view(&AnyArray::F64(matrix)))
     })?;
     table.finish()
 }

@@ -4,10 +4,10 @@ use crate::arguments::{Common, Verify};
 use crate::describe::read_model;
 use crate::failure::Failure;
 use crate::input::Opened;
-use crate::methods::AnyData;
 use crate::output::print;
 use crate::progress::Progress;
 use crate::talk::Talk;
+use eigenlens::AnyDataset;
 use eigenlens::{Dataset, Value, Verification};
 use eigenlens_io::json;
 
@@ -31,12 +31,12 @@ pub fn run(asked: &Verify, common: &Common, talk: &Talk) -> Result<(), Failure> 
         },
     };
     let data = match &weighted {
-        Some(counts) => AnyData::F64(Dataset::sparse(counts)),
+        Some(counts) => AnyDataset::F64(Dataset::sparse(counts)),
         None => input.data()?,
     };
     let found = match &data {
-        AnyData::F32(data) => stored.model.verify_f32(data),
-        AnyData::F64(data) => stored.model.verify_f64(data),
+        AnyDataset::F32(data) => stored.model.verify_f32(data),
+        AnyDataset::F64(data) => stored.model.verify_f64(data),
     };
     let found = found.map_err(|e| opened.explain(e, 0))?;
     if common.json {

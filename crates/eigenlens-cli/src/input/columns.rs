@@ -4,7 +4,7 @@ use super::matrix::is_matrix_market;
 use super::options;
 use crate::arguments::{Common, Reading};
 use crate::failure::Failure;
-use eigenlens_io::{ColumnChoice, Kind, Labels, Numbers, Table, Wanted, open};
+use eigenlens_io::{AnyArray, ColumnChoice, Kind, Labels, Table, Wanted, open};
 use ndarray::Array2;
 use std::path::PathBuf;
 
@@ -29,8 +29,8 @@ pub fn read(table: &Table, names: &[String]) -> Result<ReadColumns, Failure> {
             let mut all = Vec::new();
             while let Some(block) = reader.next_block()? {
                 match block.numbers {
-                    Numbers::F32(numbers) => all.extend(numbers.iter().map(|v| f64::from(*v))),
-                    Numbers::F64(numbers) => all.extend(numbers.iter()),
+                    AnyArray::F32(numbers) => all.extend(numbers.iter().map(|v| f64::from(*v))),
+                    AnyArray::F64(numbers) => all.extend(numbers.iter()),
                 }
             }
             let shape = (all.len() / indices.len().max(1), indices.len());

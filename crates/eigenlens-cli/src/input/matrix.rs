@@ -4,7 +4,7 @@ use crate::arguments::{Reading, Side};
 use crate::failure::Failure;
 use eigenlens::Csr;
 use eigenlens_io::matrix_market::{self, MatrixMarket, MatrixMarketOptions, Orientation};
-use eigenlens_io::{Labels, Note, Numbers};
+use eigenlens_io::{AnyArray, Labels, Note};
 use ndarray::Axis;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ pub struct Matrix {
 
 /// The entries (samples × features).
 pub enum Rows {
-    Dense(Numbers),
+    Dense(AnyArray),
     Sparse(Csr<f64>),
 }
 
@@ -64,7 +64,7 @@ impl Matrix {
                 (Rows::Sparse(t.matrix), t.row_names, t.column_names, t.notes)
             }
             MatrixMarket::Dense(t) => {
-                (Rows::Dense(Numbers::F64(t.matrix)), t.row_names, t.column_names, t.notes)
+                (Rows::Dense(AnyArray::F64(t.matrix)), t.row_names, t.column_names, t.notes)
             }
         };
         let names = names.map(|names| {
@@ -93,8 +93,12 @@ impl Matrix {
             columns.push(column);
         }
         let rows = match &self.rows {
-            Rows::Dense(Numbers::F64(x)) => Rows::Dense(Numbers::F64(x.select(Axis(1), &columns))),
-            Rows::Dense(Numbers::F32(x)) => Rows::Dense(Numbers::F32(x.select(Axis(1), &columns))),
+            Rows::Dense(AnyArray::F64(x)) => {
+                Rows::Dense(AnyArray::F64(x.select(Axis(1), &columns)))
+            }
+            Rows::Dense(AnyArray::F32(x)) => {
+                Rows::Dense(AnyArray::F32(x.select(Axis(1), &columns)))
+            }
             Rows::Sparse(x) => Rows::Sparse(reordered(x, &columns)?),
         };
         Ok(Matrix { rows, feature_names: wanted.to_vec(), ..self })
@@ -110,8 +114,8 @@ impl Matrix {
     /// Bytes held in memory.
     pub fn bytes(&self) -> u64 {
         match &self.rows {
-            Rows::Dense(Numbers::F32(x)) => 4 * x.len() as u64,
-            Rows::Dense(Numbers::F64(x)) => 8 * x.len() as u64,
+            Rows::Dense(AnyArray::F32(x)) => 4 * x.len() as u64,
+            Rows::Dense(AnyArray::F64(x)) => 8 * x.len() as u64,
             Rows::Sparse(x) => 12 * x.n_stored() as u64 + 8 * x.n_rows() as u64,
         }
     }

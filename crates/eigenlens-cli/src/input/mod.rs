@@ -10,8 +10,8 @@ pub use rows::{Input, OWN_MEMORY, Piece};
 
 use crate::arguments::{Common, Reading, WeightKind};
 use crate::failure::Failure;
-use crate::methods::AnyData;
 use crate::talk::Talk;
+use eigenlens::AnyDataset;
 use eigenlens::Missing;
 use eigenlens_io::{
     ColumnChoice, Fate, ImageShape, Location, Note, OriginColumn, Place, Selection, StoredModel,
@@ -130,8 +130,12 @@ impl Opened {
     }
 
     /// Data with the policy that was asked for.
-    pub fn with_policy<'d>(&self, data: AnyData<'d>) -> AnyData<'d> {
-        data.with_policy(self.missing(), self.most_missing)
+    pub fn with_policy<'d>(&self, data: AnyDataset<'d>) -> AnyDataset<'d> {
+        let data = data.with_missing(self.missing());
+        match self.most_missing {
+            Some(share) => data.with_most_missing(share),
+            None => data,
+        }
     }
 
     /// What was read, used, skipped, and why.

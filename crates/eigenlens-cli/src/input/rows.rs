@@ -4,12 +4,12 @@ use super::matrix::{Matrix, Rows};
 use super::{Body, Chosen, Opened};
 use crate::arguments::{Common, WeightKind};
 use crate::failure::Failure;
-use crate::methods::AnyData;
 use crate::progress::Progress;
 use crate::talk::Talk;
 use crate::wishes::Bytes;
+use eigenlens::AnyDataset;
 use eigenlens::{Csr, Dataset, SampleWeights, Scalar};
-use eigenlens_io::{Labels, Loaded, Numbers, Wanted};
+use eigenlens_io::{AnyArray, Labels, Loaded, Wanted};
 use std::borrow::Cow;
 
 /// The program itself, and what readers and writers hold at a time.
@@ -32,17 +32,17 @@ enum Held<'a> {
 /// Some rows.
 #[derive(Clone, Copy)]
 pub enum Piece<'a> {
-    Dense(&'a Numbers),
+    Dense(&'a AnyArray),
     Sparse(&'a Csr<f64>),
 }
 
 impl<'a> Piece<'a> {
     /// As the library takes them.
-    pub fn data(self) -> AnyData<'a> {
+    pub fn data(self) -> AnyDataset<'a> {
         match self {
-            Piece::Dense(Numbers::F32(x)) => AnyData::F32(Dataset::from(x)),
-            Piece::Dense(Numbers::F64(x)) => AnyData::F64(Dataset::from(x)),
-            Piece::Sparse(x) => AnyData::F64(Dataset::sparse(x)),
+            Piece::Dense(AnyArray::F32(x)) => AnyDataset::F32(Dataset::from(x)),
+            Piece::Dense(AnyArray::F64(x)) => AnyDataset::F64(Dataset::from(x)),
+            Piece::Sparse(x) => AnyDataset::F64(Dataset::sparse(x)),
         }
     }
 }
@@ -168,8 +168,8 @@ impl Chosen {
         let mut reader = self.table.source().open(&wanted)?;
         while let Some(block) = reader.next_block()? {
             match block.numbers {
-                Numbers::F32(numbers) => all.extend(numbers.iter().map(|w| f64::from(*w))),
-                Numbers::F64(numbers) => all.extend(numbers.iter()),
+                AnyArray::F32(numbers) => all.extend(numbers.iter().map(|w| f64::from(*w))),
+                AnyArray::F64(numbers) => all.extend(numbers.iter()),
             }
         }
         Ok(Some(match kind {
@@ -181,19 +181,19 @@ impl Chosen {
 
 impl Input<'_> {
     /// The data as the library takes them, with names and weights.
-    pub fn data(&self) -> Result<AnyData<'_>, Failure> {
+    pub fn data(&self) -> Result<AnyDataset<'_>, Failure> {
         let data = match (self.piece(), &self.held) {
             (Some(piece), _) => piece.data(),
             (None, Held::Table(Loaded::Streamed(rows))) if rows.is_f32() => {
-                AnyData::F32(Dataset::streamed(rows))
+                AnyDataset::F32(Dataset::streamed(rows))
             }
-            (None, Held::Table(Loaded::Streamed(rows))) => AnyData::F64(Dataset::streamed(rows)),
+            (None, Held::Table(Loaded::Streamed(rows))) => AnyDataset::F64(Dataset::streamed(rows)),
             _ => return Err(Failure::Internal("data that are nowhere".into())),
         };
         let names = self.opened.feature_names();
         let data = match data {
-            AnyData::F32(d) => AnyData::F32(self.weighed(d.with_feature_names(names)?)),
-            AnyData::F64(d) => AnyData::F64(self.weighed(d.with_feature_names(names)?)),
+            AnyDataset::F32(d) => AnyDataset::F32(self.weighed(d.with_feature_names(names)?)),
+            AnyDataset::F64(d) => AnyDataset::F64(self.weighed(d.with_feature_names(names)?)),
         };
         Ok(self.opened.with_policy(data))
     }
@@ -243,8 +243,8 @@ impl Input<'_> {
     pub fn bytes(&self) -> u64 {
         match &self.held {
             Held::Table(Loaded::InMemory(read)) => match &read.numbers {
-                Numbers::F32(x) => 4 * x.len() as u64,
-                Numbers::F64(x) => 8 * x.len() as u64,
+                AnyArray::F32(x) => 4 * x.len() as u64,
+                AnyArray::F64(x) => 8 * x.len() as u64,
             },
             Held::Table(Loaded::Streamed(_)) => 0,
             Held::Matrix(matrix) => matrix.bytes(),

@@ -1,22 +1,14 @@
 //! `fit isomap`.
 
-use super::neighborhood::{Graph, for_a_picture, on_graph};
-use super::{About, AnyData, Fitted, Method, Wishes, each, fitted};
+use super::neighborhood::{Graph, on_graph};
+use super::{FitOptions, MethodFlags};
 use clap::Args;
-use eigenlens::{Isomap, NComponents, Plan};
-
-pub const ABOUT: About = About {
-    name: "isomap",
-    summary: "Isomap: classical MDS of distances along the data",
-    page: "docs/methods/isomap.md",
-    axis: "ISO",
-    linear: false,
-};
+use eigenlens::{Estimator, Isomap};
 
 /// The options of Isomap.
 #[derive(Args)]
 #[command(next_help_heading = "Method")]
-pub struct Own {
+pub struct Flags {
     #[command(flatten)]
     graph: Graph,
     /// Compare only this many samples, drawn with the seed, with all others.
@@ -24,9 +16,9 @@ pub struct Own {
     landmarks: Option<usize>,
 }
 
-impl Own {
-    fn configured(&self, wishes: &Wishes) -> Isomap {
-        let isomap = Isomap::new(wishes.components.clone()).options(wishes.options.clone());
+impl Flags {
+    fn configured(&self, options: &FitOptions) -> Isomap {
+        let isomap = Isomap::new(options.n_components.clone()).options(options.shared.clone());
         let isomap = on_graph!(self.graph, isomap);
         match self.landmarks {
             Some(m) => isomap.landmarks(m),
@@ -35,26 +27,18 @@ impl Own {
     }
 }
 
-impl Method for Own {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn default_components(&self, n: Option<usize>, _: usize) -> NComponents {
-        for_a_picture(n)
+impl MethodFlags for Flags {
+    fn estimator(
+        &self,
+        options: &FitOptions,
+        _: usize,
+    ) -> eigenlens::Result<Box<dyn Estimator>> {
+        Ok(Box::new(self.configured(options)))
     }
 
     fn in_words(&self) -> Vec<(&'static str, String)> {
         let mut words = self.graph.in_words();
         words.extend(self.landmarks.map(|m| ("landmarks", m.to_string())));
         words
-    }
-
-    fn plan(&self, wishes: &Wishes, data: &AnyData) -> eigenlens::Result<Plan> {
-        each!(data, d => self.configured(wishes).plan(d))
-    }
-
-    fn fit(&self, wishes: &Wishes, data: &AnyData, want_scores: bool) -> eigenlens::Result<Fitted> {
-        fitted!(data, want_scores, self.configured(wishes))
     }
 }

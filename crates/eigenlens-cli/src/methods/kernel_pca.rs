@@ -1,22 +1,14 @@
 //! `fit kernel-pca`.
 
-use super::{About, AnyData, Fitted, Method, Wishes, each, fitted};
+use super::{FitOptions, MethodFlags};
 use clap::{Args, ValueEnum};
 use crate::kernels::{KernelOptions, misfit};
-use eigenlens::{Approximation, KernelPca, KernelStorage, Landmarks, NComponents, Plan};
-
-pub const ABOUT: About = About {
-    name: "kernel-pca",
-    summary: "kernel PCA: PCA in the feature space of a kernel, for curved structure",
-    page: "docs/methods/kernel-pca.md",
-    axis: "KPC",
-    linear: false,
-};
+use eigenlens::{Approximation, Estimator, KernelPca, KernelStorage, Landmarks};
 
 /// The options of kernel PCA.
 #[derive(Args)]
 #[command(next_help_heading = "Method")]
-pub struct Own {
+pub struct Flags {
     #[command(flatten)]
     kernel: KernelOptions,
     /// How to deal with the n × n kernel matrix.
@@ -72,7 +64,7 @@ enum Storage {
     Blocks,
 }
 
-impl Own {
+impl Flags {
     /// A number of landmarks, features or samples says how by itself.
     fn approximation(&self) -> eigenlens::Result<Approximation> {
         let said = [
@@ -115,27 +107,27 @@ impl Own {
         })
     }
 
-    fn configured(&self, wishes: &Wishes) -> eigenlens::Result<KernelPca> {
+    fn configured(&self, options: &FitOptions) -> eigenlens::Result<KernelPca> {
         let storage = match self.storage {
             Storage::Auto => KernelStorage::Auto,
             Storage::Matrix => KernelStorage::Matrix,
             Storage::Blocks => KernelStorage::Blocks,
         };
-        Ok(KernelPca::new(wishes.components.clone())
+        Ok(KernelPca::new(options.n_components.clone())
             .kernel(self.kernel.kernel()?)
             .approximation(self.approximation()?)
             .storage(storage)
-            .options(wishes.options.clone()))
+            .options(options.shared.clone()))
     }
 }
 
-impl Method for Own {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn default_components(&self, n: Option<usize>, _: usize) -> NComponents {
-        NComponents::Fixed(10.min(n.unwrap_or(10)).max(1))
+impl MethodFlags for Flags {
+    fn estimator(
+        &self,
+        options: &FitOptions,
+        _: usize,
+    ) -> eigenlens::Result<Box<dyn Estimator>> {
+        Ok(Box::new(self.configured(options)?))
     }
 
     fn in_words(&self) -> Vec<(&'static str, String)> {
@@ -150,15 +142,5 @@ impl Method for Own {
             said.push(("orthogonal", "true".into()));
         }
         said
-    }
-
-    fn plan(&self, wishes: &Wishes, data: &AnyData) -> eigenlens::Result<Plan> {
-        let estimator = self.configured(wishes)?;
-        each!(data, d => estimator.plan(d))
-    }
-
-    fn fit(&self, wishes: &Wishes, data: &AnyData, want_scores: bool) -> eigenlens::Result<Fitted> {
-        let estimator = self.configured(wishes)?;
-        fitted!(data, want_scores, estimator)
     }
 }

@@ -1,25 +1,15 @@
 //! `fit kernel-supervised-pca`.
 
-use super::supervised_pca::target;
-use super::{About, AnyData, Fitted, Method, Wishes, each};
+use super::{FitOptions, MethodFlags};
 use crate::kernels::KernelOptions;
 use crate::target::TargetOptions;
 use clap::Args;
-use eigenlens::{KernelSupervisedPca, NComponents, Plan};
-use eigenlens_io::Numbers;
-
-pub const ABOUT: About = About {
-    name: "kernel-supervised-pca",
-    summary: "kernel supervised PCA: the same in the feature space of a kernel",
-    page: "docs/methods/kernel-supervised-pca.md",
-    axis: "KSPC",
-    linear: false,
-};
+use eigenlens::{Estimator, KernelSupervisedPca};
 
 /// The options of kernel supervised PCA.
 #[derive(Args)]
 #[command(next_help_heading = "Method")]
-pub struct Own {
+pub struct Flags {
     #[command(flatten)]
     target: TargetOptions,
     #[command(flatten)]
@@ -29,24 +19,24 @@ pub struct Own {
     no_center: bool,
 }
 
-impl Own {
-    fn configured(&self, wishes: &Wishes) -> eigenlens::Result<KernelSupervisedPca> {
-        Ok(KernelSupervisedPca::new(wishes.components.clone())
+impl Flags {
+    fn configured(&self, options: &FitOptions) -> eigenlens::Result<KernelSupervisedPca> {
+        Ok(KernelSupervisedPca::new(options.n_components.clone())
             .kernel(self.kernel.kernel()?)
             .label_kernel(self.target.kernel()?)
             .center(!self.no_center)
             .keep_unlabelled(self.target.keeps_unlabelled())
-            .options(wishes.options.clone()))
+            .options(options.shared.clone()))
     }
 }
 
-impl Method for Own {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn default_components(&self, _: Option<usize>, _: usize) -> NComponents {
-        NComponents::VarianceShare(0.99)
+impl MethodFlags for Flags {
+    fn estimator(
+        &self,
+        options: &FitOptions,
+        _: usize,
+    ) -> eigenlens::Result<Box<dyn Estimator>> {
+        Ok(Box::new(self.configured(options)?))
     }
 
     fn in_words(&self) -> Vec<(&'static str, String)> {
@@ -54,22 +44,6 @@ impl Method for Own {
         words.extend(self.kernel.in_words());
         words.push(("center", (!self.no_center).to_string()));
         words
-    }
-
-    fn plan(&self, wishes: &Wishes, data: &AnyData) -> eigenlens::Result<Plan> {
-        let (fit, target) = (self.configured(wishes)?, target(wishes)?);
-        each!(data, d => fit.plan(d, target))
-    }
-
-    fn fit(&self, wishes: &Wishes, data: &AnyData, want_scores: bool) -> eigenlens::Result<Fitted> {
-        let (fit, target) = (self.configured(wishes)?, target(wishes)?);
-        let model = each!(data, d => fit.fit(d, target))?;
-        let scores = match (want_scores, data) {
-            (false, _) => None,
-            (true, AnyData::F32(d)) => Some(Numbers::F32(model.transform(d)?)),
-            (true, AnyData::F64(d)) => Some(Numbers::F64(model.transform(d)?)),
-        };
-        Ok(Fitted { model: Box::new(model), scores })
     }
 
     fn target(&self) -> Option<&TargetOptions> {

@@ -1,22 +1,14 @@
 //! `fit laplacian`.
 
-use super::neighborhood::{Graph, for_a_picture, on_graph};
-use super::{About, AnyData, Fitted, Method, Wishes, each, fitted};
+use super::neighborhood::{Graph, on_graph};
+use super::{FitOptions, MethodFlags};
 use clap::Args;
-use eigenlens::{Affinity, LaplacianEigenmaps, NComponents, Normalization, Plan, Scaling};
-
-pub const ABOUT: About = About {
-    name: "laplacian",
-    summary: "Laplacian eigenmaps: keeps neighbours together",
-    page: "docs/methods/laplacian.md",
-    axis: "LE",
-    linear: false,
-};
+use eigenlens::{Affinity, Estimator, LaplacianEigenmaps, Normalization, Scaling};
 
 /// The options of Laplacian eigenmaps.
 #[derive(Args)]
 #[command(next_help_heading = "Method")]
-pub struct Own {
+pub struct Flags {
     #[command(flatten)]
     graph: Graph,
     /// Which Laplacian: generalized, symmetric or unnormalized.
@@ -53,24 +45,24 @@ fn parse_normalization(text: &str) -> Result<Normalization, String> {
     }
 }
 
-impl Own {
-    fn configured(&self, wishes: &Wishes) -> LaplacianEigenmaps {
+impl Flags {
+    fn configured(&self, options: &FitOptions) -> LaplacianEigenmaps {
         let gamma = self.gamma.and_then(|Gamma(gamma)| gamma);
-        let maps = LaplacianEigenmaps::new(wishes.components.clone());
-        on_graph!(self.graph, maps.options(wishes.options.clone()))
+        let maps = LaplacianEigenmaps::new(options.n_components.clone());
+        on_graph!(self.graph, maps.options(options.shared.clone()))
             .normalization(self.normalization)
             .affinity(if self.heat { Affinity::Heat { gamma } } else { Affinity::Binary })
             .scaling(if self.commute_time { Scaling::Kernel } else { Scaling::Unit })
     }
 }
 
-impl Method for Own {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn default_components(&self, n: Option<usize>, _: usize) -> NComponents {
-        for_a_picture(n)
+impl MethodFlags for Flags {
+    fn estimator(
+        &self,
+        options: &FitOptions,
+        _: usize,
+    ) -> eigenlens::Result<Box<dyn Estimator>> {
+        Ok(Box::new(self.configured(options)))
     }
 
     fn in_words(&self) -> Vec<(&'static str, String)> {
@@ -82,13 +74,5 @@ impl Method for Own {
             words.push(("gamma", gamma.map_or("median".into(), |g| g.to_string())));
         }
         words
-    }
-
-    fn plan(&self, wishes: &Wishes, data: &AnyData) -> eigenlens::Result<Plan> {
-        each!(data, d => self.configured(wishes).plan(d))
-    }
-
-    fn fit(&self, wishes: &Wishes, data: &AnyData, want_scores: bool) -> eigenlens::Result<Fitted> {
-        fitted!(data, want_scores, self.configured(wishes))
     }
 }

@@ -1,22 +1,14 @@
 //! `fit lle`.
 
-use super::neighborhood::{Graph, for_a_picture, on_graph};
-use super::{About, AnyData, Fitted, Method, Wishes, each, fitted};
+use super::neighborhood::{Graph, on_graph};
+use super::{FitOptions, MethodFlags};
 use clap::Args;
-use eigenlens::{Lle, NComponents, Plan, Scaling};
-
-pub const ABOUT: About = About {
-    name: "lle",
-    summary: "locally linear embedding: keeps how samples are made of their neighbours",
-    page: "docs/methods/lle.md",
-    axis: "LLE",
-    linear: false,
-};
+use eigenlens::{Estimator, Lle, Scaling};
 
 /// The options of locally linear embedding.
 #[derive(Args)]
 #[command(next_help_heading = "Method")]
-pub struct Own {
+pub struct Flags {
     #[command(flatten)]
     graph: Graph,
     /// Added to the diagonal of every local Gram matrix, relative to its trace.
@@ -27,22 +19,22 @@ pub struct Own {
     kernel_scaling: bool,
 }
 
-impl Own {
-    fn configured(&self, wishes: &Wishes) -> Lle {
-        let lle = Lle::new(wishes.components.clone()).options(wishes.options.clone());
+impl Flags {
+    fn configured(&self, options: &FitOptions) -> Lle {
+        let lle = Lle::new(options.n_components.clone()).options(options.shared.clone());
         on_graph!(self.graph, lle)
             .regularization(self.regularization)
             .scaling(if self.kernel_scaling { Scaling::Kernel } else { Scaling::Unit })
     }
 }
 
-impl Method for Own {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn default_components(&self, n: Option<usize>, _: usize) -> NComponents {
-        for_a_picture(n)
+impl MethodFlags for Flags {
+    fn estimator(
+        &self,
+        options: &FitOptions,
+        _: usize,
+    ) -> eigenlens::Result<Box<dyn Estimator>> {
+        Ok(Box::new(self.configured(options)))
     }
 
     fn in_words(&self) -> Vec<(&'static str, String)> {
@@ -50,13 +42,5 @@ impl Method for Own {
         words.push(("regularization", self.regularization.to_string()));
         words.push(("kernel-scaling", self.kernel_scaling.to_string()));
         words
-    }
-
-    fn plan(&self, wishes: &Wishes, data: &AnyData) -> eigenlens::Result<Plan> {
-        each!(data, d => self.configured(wishes).plan(d))
-    }
-
-    fn fit(&self, wishes: &Wishes, data: &AnyData, want_scores: bool) -> eigenlens::Result<Fitted> {
-        fitted!(data, want_scores, self.configured(wishes))
     }
 }

@@ -1,23 +1,15 @@
 //! `fit lsa`.
 
-use super::{About, AnyData, Fitted, Method, Wishes, each, fitted};
+use super::{FitOptions, MethodFlags};
 use crate::arguments::Route;
 use crate::wishes::solver_text;
 use clap::{Args, ValueEnum};
-use eigenlens::{Lsa, NComponents, Plan, TermWeighting};
-
-pub const ABOUT: About = About {
-    name: "lsa",
-    summary: "latent semantic analysis: PCA without centring, for counts and sparse data",
-    page: "docs/methods/lsa.md",
-    axis: "LS",
-    linear: true,
-};
+use eigenlens::{Estimator, Lsa, TermWeighting};
 
 /// The options of latent semantic analysis.
 #[derive(Args)]
 #[command(next_help_heading = "Method")]
-pub struct Own {
+pub struct Flags {
     /// Weighting of term counts.
     #[arg(long, value_name = "SCHEME", default_value = "none")]
     weighting: Weighting,
@@ -35,22 +27,21 @@ enum Weighting {
     None,
 }
 
-impl Own {
-    fn configured(&self, wishes: &Wishes) -> Lsa {
-        Lsa::new(wishes.components.clone())
+impl Flags {
+    fn configured(&self, options: &FitOptions) -> Lsa {
+        Lsa::new(options.n_components.clone())
             .solver(self.route.solver)
-            .options(wishes.options.clone())
+            .options(options.shared.clone())
     }
 }
 
-impl Method for Own {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn default_components(&self, n: Option<usize>, d: usize) -> NComponents {
-        // The usual number for text (Deerwester et al. 1990); a share would mean a long tail.
-        NComponents::Fixed(100.min(d).min(n.unwrap_or(d)).max(1))
+impl MethodFlags for Flags {
+    fn estimator(
+        &self,
+        options: &FitOptions,
+        _: usize,
+    ) -> eigenlens::Result<Box<dyn Estimator>> {
+        Ok(Box::new(self.configured(options)))
     }
 
     fn in_words(&self) -> Vec<(&'static str, String)> {
@@ -62,23 +53,11 @@ impl Method for Own {
         ]
     }
 
-    fn plan(&self, wishes: &Wishes, data: &AnyData) -> eigenlens::Result<Plan> {
-        each!(data, d => self.configured(wishes).plan(d))
-    }
-
-    fn fit(&self, wishes: &Wishes, data: &AnyData, want_scores: bool) -> eigenlens::Result<Fitted> {
-        fitted!(data, want_scores, self.configured(wishes))
-    }
-
     fn weighting(&self) -> Option<TermWeighting> {
         match self.weighting {
             Weighting::TfIdf => Some(TermWeighting::TfIdf),
             Weighting::LogEntropy => Some(TermWeighting::LogEntropy),
             Weighting::None => None,
         }
-    }
-
-    fn takes_holes(&self) -> bool {
-        true
     }
 }

@@ -40,8 +40,3 @@ macro_rules! on_graph {
     }};
 }
 pub(crate) use on_graph;
-
-/// Two components, as far as there are two: embeddings are made to be looked at.
-pub fn for_a_picture(n: Option<usize>) -> eigenlens::NComponents {
-    eigenlens::NComponents::Fixed(2.min(n.map_or(2, |n| n.saturating_sub(1))).max(1))
-}

@@ -1,21 +1,13 @@
 //! `fit ppca-mixture`.
 
-use super::{About, AnyData, Fitted, Method, Wishes, each};
+use super::{FitOptions, MethodFlags};
 use clap::Args;
-use eigenlens::{Error, NComponents, Plan, PpcaMixture};
-
-pub const ABOUT: About = About {
-    name: "ppca-mixture",
-    summary: "mixture of probabilistic PCAs: clusters, each with directions of its own",
-    page: "docs/methods/ppca-mixture.md",
-    axis: "part",
-    linear: false,
-};
+use eigenlens::{Error, Estimator, NComponents, PpcaMixture};
 
 /// The options of mixtures.
 #[derive(Args)]
 #[command(next_help_heading = "Method")]
-pub struct Own {
+pub struct Flags {
     /// Divide every feature by its standard deviation.
     #[arg(long)]
     scale: bool,
@@ -30,9 +22,9 @@ pub struct Own {
     starts: usize,
 }
 
-impl Own {
-    fn configured(&self, wishes: &Wishes) -> eigenlens::Result<PpcaMixture> {
-        let NComponents::Fixed(latent) = wishes.components else {
+impl Flags {
+    fn configured(&self, options: &FitOptions) -> eigenlens::Result<PpcaMixture> {
+        let NComponents::Fixed(latent) = options.n_components else {
             return Err(Error::Unsupported {
                 what: "a share or a rule for the number of components".into(),
                 why: "does not fit a mixture; give the dimension of its parts as a number",
@@ -41,18 +33,19 @@ impl Own {
         };
         Ok(PpcaMixture::new(self.parts, latent)
             .starts(self.starts)
+            .choose_parts(self.best)
             .standardize(self.scale)
-            .options(wishes.options.clone()))
+            .options(options.shared.clone()))
     }
 }
 
-impl Method for Own {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn default_components(&self, n: Option<usize>, d: usize) -> NComponents {
-        NComponents::Fixed(1.min(d.saturating_sub(1)).min(n.unwrap_or(d)).max(1))
+impl MethodFlags for Flags {
+    fn estimator(
+        &self,
+        options: &FitOptions,
+        _: usize,
+    ) -> eigenlens::Result<Box<dyn Estimator>> {
+        Ok(Box::new(self.configured(options)?))
     }
 
     fn in_words(&self) -> Vec<(&'static str, String)> {
@@ -62,23 +55,5 @@ impl Method for Own {
             ("best", self.best.to_string()),
             ("starts", self.starts.to_string()),
         ]
-    }
-
-    fn plan(&self, wishes: &Wishes, data: &AnyData) -> eigenlens::Result<Plan> {
-        each!(data, d => self.configured(wishes)?.plan(d))
-    }
-
-    fn fit(&self, wishes: &Wishes, data: &AnyData, _: bool) -> eigenlens::Result<Fitted> {
-        let mixture = self.configured(wishes)?;
-        let model = if self.best {
-            each!(data, d => mixture.fit_best(d))?.best
-        } else {
-            each!(data, d => mixture.fit_observed(d, &mut wishes.steps.observer()))?
-        };
-        Ok(Fitted { model: Box::new(model), scores: None })
-    }
-
-    fn takes_holes(&self) -> bool {
-        true
     }
 }

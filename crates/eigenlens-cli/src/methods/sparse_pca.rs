@@ -1,25 +1,14 @@
 //! `fit sparse-pca`.
 
-use super::{About, AnyData, Fitted, Method, Wishes, each, fitted};
+use super::{FitOptions, MethodFlags};
 use clap::{Args, ValueEnum};
-use eigenlens::{
-    Deflation, Error, Hint, NComponents, PenaltyScale, Plan, Projection, ProofLimits, Ridge,
-    SparsePca,
-};
+use eigenlens::{Deflation, Error, Estimator, Hint, NComponents, PenaltyScale, Projection, ProofLimits, Ridge, SparsePca};
 use std::time::Duration;
-
-pub const ABOUT: About = About {
-    name: "sparse-pca",
-    summary: "sparse PCA: few features in each component, proven best where asked for",
-    page: "docs/methods/sparse-pca.md",
-    axis: "SPC",
-    linear: true,
-};
 
 /// The options of sparse PCA.
 #[derive(Args)]
 #[command(next_help_heading = "Method")]
-pub struct Own {
+pub struct Flags {
     /// At most so many non-zeros: one number, or one for each component [default: √features].
     #[arg(long, value_name = "C,…", value_delimiter = ',', group = "formulation")]
     cardinality: Vec<usize>,
@@ -111,9 +100,9 @@ fn parse_ridge(text: &str) -> Result<Ridge, String> {
     }
 }
 
-impl Own {
-    fn configured(&self, wishes: &Wishes, d: usize) -> eigenlens::Result<SparsePca> {
-        let k = match wishes.components {
+impl Flags {
+    fn configured(&self, options: &FitOptions, d: usize) -> eigenlens::Result<SparsePca> {
+        let k = match options.n_components {
             NComponents::Fixed(k) => k,
             NComponents::All => d,
             _ => {
@@ -175,7 +164,7 @@ impl Own {
             .random_starts(self.starts)
             .center(!self.no_center)
             .standardize(self.scale)
-            .options(wishes.options.clone()))
+            .options(options.shared.clone()))
     }
 }
 
@@ -184,13 +173,13 @@ fn default_cardinality(d: usize) -> usize {
     ((d as f64).sqrt().round() as usize).clamp(1, d.max(1))
 }
 
-impl Method for Own {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
-    fn default_components(&self, _: Option<usize>, d: usize) -> NComponents {
-        NComponents::Fixed(3.min(d).max(1))
+impl MethodFlags for Flags {
+    fn estimator(
+        &self,
+        options: &FitOptions,
+        n_features: usize,
+    ) -> eigenlens::Result<Box<dyn Estimator>> {
+        Ok(Box::new(self.configured(options, n_features)?))
     }
 
     fn in_words(&self) -> Vec<(&'static str, String)> {
@@ -211,14 +200,5 @@ impl Method for Own {
         ];
         words.extend(lists.into_iter().filter(|(_, list)| !list.is_empty()));
         words
-    }
-
-    fn plan(&self, wishes: &Wishes, data: &AnyData) -> eigenlens::Result<Plan> {
-        each!(data, d => self.configured(wishes, d.n_features())?.plan(d))
-    }
-
-    fn fit(&self, wishes: &Wishes, data: &AnyData, want_scores: bool) -> eigenlens::Result<Fitted> {
-        let d = each!(data, d => d.n_features());
-        fitted!(data, want_scores, self.configured(wishes, d)?)
     }
 }

@@ -4,16 +4,17 @@ use super::values::{self, Number};
 use crate::contain::contained;
 use crate::error::{Error, Result};
 use crate::names::unique_names;
-use crate::source::{Kind, Numbers};
+use crate::source::Kind;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::ArrowError;
+use eigenlens::AnyArray;
 use ndarray::{Array2, ShapeBuilder};
 use rayon::prelude::*;
 
 /// All rows of all columns (rows × columns, column after column in memory) with the columns' names.
 ///
 /// Missing values are NaN. A column that holds no numbers is an error that names it.
-pub fn numbers(batches: impl RecordBatchReader) -> Result<(Vec<String>, Numbers)> {
+pub fn numbers(batches: impl RecordBatchReader) -> Result<(Vec<String>, AnyArray)> {
     let schema = batches.schema();
     let fields = schema.fields();
     if let Some(field) = fields.iter().find(|f| !is_number(&values::kind(f.data_type()))) {
@@ -30,9 +31,9 @@ pub fn numbers(batches: impl RecordBatchReader) -> Result<(Vec<String>, Numbers)
     let names = fields.iter().map(|field| field.name().clone()).collect();
     let (names, _) = unique_names(names);
     let numbers = if values::fits_f32(fields.iter().map(|field| field.data_type())) {
-        Numbers::F32(gathered(&batches, names.len())?)
+        AnyArray::F32(gathered(&batches, names.len())?)
     } else {
-        Numbers::F64(gathered(&batches, names.len())?)
+        AnyArray::F64(gathered(&batches, names.len())?)
     };
     Ok((names, numbers))
 }
@@ -70,7 +71,7 @@ mod tests {
     use arrow_array::{ArrayRef, Float64Array, Int32Array, RecordBatchIterator, StringArray};
     use std::sync::Arc;
 
-    fn read(batches: Vec<Vec<(&str, ArrayRef)>>) -> Result<(Vec<String>, Numbers)> {
+    fn read(batches: Vec<Vec<(&str, ArrayRef)>>) -> Result<(Vec<String>, AnyArray)> {
         let batches: Vec<RecordBatch> = batches
             .into_iter()
             .map(|columns| RecordBatch::try_from_iter_with_nullable(nullable(columns)).unwrap())
@@ -92,7 +93,7 @@ mod tests {
             vec![("a", floats(vec![Some(5.0)])), ("b", whole(vec![6]))],
         ])
         .unwrap();
-        let Numbers::F64(numbers) = numbers else { panic!("double precision") };
+        let AnyArray::F64(numbers) = numbers else { panic!("double precision") };
         assert_eq!(names, ["a", "b"]);
         assert_eq!(numbers.column(1).to_vec(), [3.0, 4.0, 6.0]);
         assert!(numbers[[1, 0]].is_nan() && numbers[[2, 0]] == 5.0);

@@ -23,10 +23,11 @@ use crate::error::{Error, Result};
 use crate::exact::Rounded;
 use crate::names::unique_names;
 use crate::positioned::InputFile;
-use crate::source::{Block, BlockReader, Column, Kind, Note, Numbers, Source, Wanted};
+use crate::source::{Block, BlockReader, Column, Kind, Note, Source, Wanted};
 use crate::transpose::{rows_of_columns, rows_per_block};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, SchemaRef};
+use eigenlens::AnyArray;
 use messages::{Message, Messages};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -210,9 +211,9 @@ impl Reader<'_> {
 
     fn block(&self, start: usize, n: usize) -> Result<Block> {
         let numbers = if self.source.is_f32 {
-            Numbers::F32(rows_of_columns(n, &slices(&self.number_columns::<f32>(start, n)?)))
+            AnyArray::F32(rows_of_columns(n, &slices(&self.number_columns::<f32>(start, n)?)))
         } else {
-            Numbers::F64(rows_of_columns(n, &slices(&self.number_columns::<f64>(start, n)?)))
+            AnyArray::F64(rows_of_columns(n, &slices(&self.number_columns::<f64>(start, n)?)))
         };
         let labels =
             self.wanted.labels.par_iter().map(|&column| {

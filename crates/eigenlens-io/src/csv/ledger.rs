@@ -3,7 +3,8 @@
 use super::chunks::ChunkFault;
 use super::parse::{BadRows, Fault, Parsed};
 use crate::error::{Error, Place, Result};
-use crate::source::{Note, Numbers};
+use crate::source::Note;
+use eigenlens::AnyArray;
 use ndarray::Array2;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -65,9 +66,9 @@ impl Ledger {
     }
 
     /// Numbers in rows of this shape.
-    pub(super) fn matrix(&self, shape: (usize, usize), numbers: Vec<f64>) -> Result<Numbers> {
+    pub(super) fn matrix(&self, shape: (usize, usize), numbers: Vec<f64>) -> Result<AnyArray> {
         let matrix = Array2::from_shape_vec(shape, numbers);
-        Ok(Numbers::F64(matrix.map_err(|e| self.content(e.to_string()))?))
+        Ok(AnyArray::F64(matrix.map_err(|e| self.content(e.to_string()))?))
     }
 
     /// What is to be told about the pieces so far.

@@ -16,8 +16,9 @@ mod folder;
 use crate::error::{Error, Place, Result};
 use crate::names::numbered_names;
 use crate::positioned::Stamp;
-use crate::source::{Block, BlockReader, Column, Kind, Labels, Note, Numbers, Source, Wanted};
+use crate::source::{Block, BlockReader, Column, Kind, Labels, Note, Source, Wanted};
 use crate::transpose::{chosen_columns, rows_per_block};
+use eigenlens::AnyArray;
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -185,7 +186,7 @@ impl BlockReader for Reader<'_> {
         }
         self.next += n;
         self.bytes_read += images.iter().map(|image| image.stamp.n_bytes()).sum::<u64>();
-        Ok(Some(Block { numbers: Numbers::F32(numbers), labels }))
+        Ok(Some(Block { numbers: AnyArray::F32(numbers), labels }))
     }
 
     fn bytes_read(&self) -> u64 {

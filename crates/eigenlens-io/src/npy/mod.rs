@@ -18,10 +18,11 @@ use crate::error::{Error, Result};
 use crate::exact::Rounded;
 use crate::names::numbered_names;
 use crate::positioned::InputFile;
-use crate::source::{Block, BlockReader, Column, Kind, Labels, Note, Numbers, Source, Wanted};
+use crate::source::{Block, BlockReader, Column, Kind, Labels, Note, Source, Wanted};
 use crate::transpose::{chosen_columns, rows_of_columns, rows_per_block};
 use archive::Member;
 use bytes::Bytes;
+use eigenlens::AnyArray;
 use element::Real;
 use header::Header;
 use ndarray::Array2;
@@ -190,10 +191,10 @@ impl BlockReader for Reader<'_> {
         }
         let block = if self.source.is_f32() {
             let (numbers, labels) = self.block::<f32>(n)?;
-            Block { numbers: Numbers::F32(numbers), labels }
+            Block { numbers: AnyArray::F32(numbers), labels }
         } else {
             let (numbers, labels) = self.block::<f64>(n)?;
-            Block { numbers: Numbers::F64(numbers), labels }
+            Block { numbers: AnyArray::F64(numbers), labels }
         };
         self.row += n;
         self.rounded.look(&block.numbers);

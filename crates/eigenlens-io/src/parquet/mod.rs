@@ -22,11 +22,12 @@ use crate::error::{Error, Result};
 use crate::exact::Rounded;
 use crate::names::unique_names;
 use crate::positioned::InputFile;
-use crate::source::{Block, BlockReader, Column, Kind, Note, Numbers, Source, Told, Wanted};
+use crate::source::{Block, BlockReader, Column, Kind, Note, Source, Told, Wanted};
 use crate::transpose::{rows_of_columns, rows_per_block};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader};
 use column::{Cells, ColumnCursor};
+use eigenlens::AnyArray;
 use meaning::Meaning;
 use pages::Buffers;
 use rayon::prelude::*;
@@ -236,10 +237,10 @@ impl Reader<'_> {
         let (numbers, labels) = self.cursors.split_at_mut(self.numbers.len());
         let numbers = if self.source.is_f32 {
             let columns: Vec<&[f32]> = numbers.iter().map(|c| c.cells.as_f32()).collect();
-            Numbers::F32(rows_of_columns(n, &columns))
+            AnyArray::F32(rows_of_columns(n, &columns))
         } else {
             let columns: Vec<&[f64]> = numbers.iter().map(|c| c.cells.as_f64()).collect();
-            Numbers::F64(rows_of_columns(n, &columns))
+            AnyArray::F64(rows_of_columns(n, &columns))
         };
         Block { numbers, labels: labels.iter_mut().map(|c| c.cells.take_text()).collect() }
     }

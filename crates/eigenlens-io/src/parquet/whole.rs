@@ -7,7 +7,8 @@ use super::pages::Buffers;
 use super::{ParquetSource, malformed};
 use crate::contain::contained;
 use crate::error::{Error, Result};
-use crate::source::{Block, Labels, Note, Numbers, Told, Wanted};
+use crate::source::{Block, Labels, Note, Told, Wanted};
+use eigenlens::AnyArray;
 use ndarray::{Array2, ArrayViewMut2, Axis, s};
 use rayon::prelude::*;
 use std::hint::black_box;
@@ -31,9 +32,9 @@ impl ParquetSource {
         let all = self.cells(&numbers, &labels);
         let reading = Reading { done: AtomicU64::new(0), all, told, buffers: Arc::default() };
         let rows = if self.is_f32 {
-            Numbers::F32(self.matrix(&numbers, Cells::as_f32, &reading)?)
+            AnyArray::F32(self.matrix(&numbers, Cells::as_f32, &reading)?)
         } else {
-            Numbers::F64(self.matrix(&numbers, Cells::as_f64, &reading)?)
+            AnyArray::F64(self.matrix(&numbers, Cells::as_f64, &reading)?)
         };
         let labels = self.texts(&labels, &reading)?;
         self.input.check_unchanged()?;

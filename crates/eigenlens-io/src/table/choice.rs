@@ -3,7 +3,8 @@
 use super::Table;
 use super::patterns::{Chosen, unknown};
 use crate::error::{Error, Place, Result};
-use crate::source::{Column, Kind, Numbers, Wanted};
+use crate::source::{Column, Kind, Wanted};
+use eigenlens::AnyArray;
 use ndarray::ArrayView1;
 
 /// Which columns to use: names, numbers from 1, ranges (`a..c`, `2..5`), patterns (`gene_*`), each
@@ -184,10 +185,10 @@ impl Table {
         let block = first.ok().flatten();
         for (slot, &index) in suspects.iter().enumerate() {
             let counts = match block.as_ref().map(|block| &block.numbers) {
-                Some(Numbers::F32(numbers)) => {
+                Some(AnyArray::F32(numbers)) => {
                     counts_up(numbers.column(slot).mapv(f64::from).view())
                 }
-                Some(Numbers::F64(numbers)) => counts_up(numbers.column(slot)),
+                Some(AnyArray::F64(numbers)) => counts_up(numbers.column(slot)),
                 None => false,
             };
             fates[index].warning = if counts {

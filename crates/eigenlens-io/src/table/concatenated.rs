@@ -1,7 +1,8 @@
 //! Several sources as one, row below row.
 
 use crate::error::{Error, Place, Result};
-use crate::source::{Block, BlockReader, Column, Kind, Location, Note, Numbers, Source, Wanted};
+use crate::source::{Block, BlockReader, Column, Kind, Location, Note, Source, Wanted};
+use eigenlens::AnyArray;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -174,8 +175,8 @@ impl BlockReader for Reader<'_> {
         loop {
             if let Some(reader) = &mut self.current {
                 if let Some(mut block) = reader.next_block()? {
-                    if let (Numbers::F32(single), false) = (&block.numbers, self.table.is_f32) {
-                        block.numbers = Numbers::F64(single.mapv(f64::from));
+                    if let (AnyArray::F32(single), false) = (&block.numbers, self.table.is_f32) {
+                        block.numbers = AnyArray::F64(single.mapv(f64::from));
                     }
                     return Ok(Some(block));
                 }

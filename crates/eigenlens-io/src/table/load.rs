@@ -5,7 +5,8 @@ use super::choice::Selection;
 use super::streamed::Streamed;
 use crate::error::{Error, Place, Result};
 use crate::pool;
-use crate::source::{Block, Labels, Note, Numbers, Source};
+use crate::source::{Block, Labels, Note, Source};
+use eigenlens::AnyArray;
 use ndarray::Array2;
 
 /// Told how far a reading is: bytes read, bytes in all (0 when unknown).
@@ -23,7 +24,7 @@ pub enum Loaded<'a> {
 #[derive(Clone, Debug)]
 pub struct InMemory {
     /// The features (samples × features). Missing values are NaN.
-    pub numbers: Numbers,
+    pub numbers: AnyArray,
     /// One entry for each label column.
     pub labels: Vec<Labels>,
     /// What only reading could find out.
@@ -143,10 +144,10 @@ enum Growing {
 impl Growing {
     fn append(&mut self, block: Block) -> Result<()> {
         match (self, block.numbers) {
-            (Self::F32(all), Numbers::F32(more)) => extend(all, more),
-            (Self::F64(all), Numbers::F64(more)) => extend(all, more),
-            (Self::F64(all), Numbers::F32(more)) => extend(all, more.mapv(f64::from)),
-            (Self::F32(_), Numbers::F64(_)) => Err(Error::Usage {
+            (Self::F32(all), AnyArray::F32(more)) => extend(all, more),
+            (Self::F64(all), AnyArray::F64(more)) => extend(all, more),
+            (Self::F64(all), AnyArray::F32(more)) => extend(all, more.mapv(f64::from)),
+            (Self::F32(_), AnyArray::F64(_)) => Err(Error::Usage {
                 what: String::from("a source of single precision gave double precision"),
                 hint: None,
             }),
@@ -164,15 +165,15 @@ impl Growing {
         self,
         rows: usize,
         columns: usize,
-    ) -> std::result::Result<Numbers, ndarray::ShapeError> {
+    ) -> std::result::Result<AnyArray, ndarray::ShapeError> {
         Ok(match self {
             Self::F32(mut all) => {
                 all.shrink_to_fit();
-                Numbers::F32(Array2::from_shape_vec((rows, columns), all)?)
+                AnyArray::F32(Array2::from_shape_vec((rows, columns), all)?)
             }
             Self::F64(mut all) => {
                 all.shrink_to_fit();
-                Numbers::F64(Array2::from_shape_vec((rows, columns), all)?)
+                AnyArray::F64(Array2::from_shape_vec((rows, columns), all)?)
             }
         })
     }

@@ -4,7 +4,8 @@ use super::Table;
 use super::choice::Selection;
 use super::load::Progress;
 use crate::error::Error;
-use crate::source::{BlockReader, Note, Numbers, Wanted};
+use crate::source::{BlockReader, Note, Wanted};
+use eigenlens::AnyArray;
 use eigenlens::{RowReader, Rows, Scalar};
 use ndarray::{Array2, ArrayView2, s};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -114,23 +115,23 @@ impl<T: FromNumbers> RowReader<T> for Reader<'_, T> {
 
 /// Element types that blocks can be turned into without losing digits.
 trait FromNumbers: Scalar + Default {
-    fn from_numbers(numbers: Numbers) -> eigenlens::Result<Array2<Self>>;
+    fn from_numbers(numbers: AnyArray) -> eigenlens::Result<Array2<Self>>;
 }
 
 impl FromNumbers for f64 {
-    fn from_numbers(numbers: Numbers) -> eigenlens::Result<Array2<f64>> {
+    fn from_numbers(numbers: AnyArray) -> eigenlens::Result<Array2<f64>> {
         Ok(match numbers {
-            Numbers::F32(numbers) => numbers.mapv(f64::from),
-            Numbers::F64(numbers) => numbers,
+            AnyArray::F32(numbers) => numbers.mapv(f64::from),
+            AnyArray::F64(numbers) => numbers,
         })
     }
 }
 
 impl FromNumbers for f32 {
-    fn from_numbers(numbers: Numbers) -> eigenlens::Result<Array2<f32>> {
+    fn from_numbers(numbers: AnyArray) -> eigenlens::Result<Array2<f32>> {
         match numbers {
-            Numbers::F32(numbers) => Ok(numbers),
-            Numbers::F64(_) => Err(read_error(Error::Usage {
+            AnyArray::F32(numbers) => Ok(numbers),
+            AnyArray::F64(_) => Err(read_error(Error::Usage {
                 what: String::from("the table is in double precision, but single is asked for"),
                 hint: None,
             })),

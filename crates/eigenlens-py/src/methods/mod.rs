@@ -13,72 +13,92 @@ mod ppca_mixture;
 mod sparse_pca;
 mod supervised_pca;
 
-pub use pca::PcaWishes;
+pub use pca::estimator as pca;
 
-use crate::data::{AnyData, Failed, Given, Taken, to_array};
+use crate::data::{DataArgs, Failed, to_array};
 use crate::files::Files;
 use crate::model::Model;
 use crate::options::Shared;
-use eigenlens::{Dataset, Error, Options, Plan};
-use eigenlens_io::Numbers;
-use ndarray::ArrayView2;
+use eigenlens::{DataShape, Error, Estimator, FitContext, Fitted, Options, Plan, Target};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// A method with its wishes, ready to run without Python.
-pub trait Method: Send + Sync {
-    /// What would be done.
-    fn plan(&self, data: &AnyData, options: Options) -> eigenlens::Result<Plan>;
-
-    /// Fits, with the scores of the samples if they are wanted.
-    fn fit(&self, data: &AnyData, options: Options, scores: bool) -> eigenlens::Result<Fitted>;
+/// A method with its options, and the target where it has one, ready to run without Python.
+struct Configured {
+    estimator: Box<dyn Estimator>,
+    target: Option<Target>,
 }
 
-/// A model, and the scores if they were wanted.
-pub struct Fitted {
-    pub model: Box<dyn eigenlens::Model>,
-    pub scores: Option<Numbers>,
+impl Configured {
+    fn unsupervised(estimator: impl Estimator + 'static) -> Configured {
+        Configured { estimator: Box::new(estimator), target: None }
+    }
+
+    fn supervised((estimator, target): (impl Estimator + 'static, Target)) -> Configured {
+        Configured { estimator: Box::new(estimator), target: Some(target) }
+    }
+
+    fn plan(&self, shape: &DataShape) -> eigenlens::Result<Plan> {
+        self.estimator.plan(shape, self.target.as_ref())
+    }
+
+    fn fit(&self, data: &eigenlens::AnyDataset, scores: bool) -> eigenlens::Result<Fitted> {
+        let context = FitContext::new().with_target(self.target.as_ref());
+        self.estimator.fit(data, &mut context.with_scores(scores))
+    }
 }
 
-/// The method of this name with its wishes, a dictionary: a new method is a row here.
-fn method(name: &str, wishes: &Bound<PyAny>) -> PyResult<Box<dyn Method>> {
+/// The method of this name with its options, a dictionary: a new method is a row here.
+fn configured(name: &str, given: &Bound<PyAny>, options: Options) -> PyResult<Configured> {
     Ok(match name {
-        "pca" => Box::new(PcaWishes::from_python(wishes)?),
-        "lsa" => Box::new(lsa::LsaWishes::from_python(wishes)?),
-        "ppca" => Box::new(ppca::PpcaWishes::from_python(wishes)?),
-        "sparse-pca" => Box::new(sparse_pca::SparseWishes::from_python(wishes)?),
-        "supervised-pca" => Box::new(supervised_pca::SupervisedWishes::from_python(wishes)?),
+        "pca" => Configured::unsupervised(pca::estimator(given, options)?),
+        "lsa" => Configured::unsupervised(lsa::estimator(given, options)?),
+        "ppca" => Configured::unsupervised(ppca::estimator(given, options)?),
+        "sparse-pca" => Configured::unsupervised(sparse_pca::estimator(given, options)?),
+        "supervised-pca" => Configured::supervised(supervised_pca::estimator(given, options)?),
         "kernel-supervised-pca" => {
-            Box::new(kernel_supervised_pca::KernelSupervisedWishes::from_python(wishes)?)
+            Configured::supervised(kernel_supervised_pca::estimator(given, options)?)
         }
-        "bayesian-pca" => Box::new(bayesian_pca::BayesianWishes::from_python(wishes)?),
-        "ppca-mixture" => Box::new(wishes.extract::<ppca_mixture::MixtureWishes>()?),
-        "kernel-pca" => Box::new(kernel_pca::KernelPcaWishes::from_python(wishes)?),
-        "mds" => Box::new(mds::MdsWishes::from_python(wishes)?),
-        "isomap" => Box::new(isomap::IsomapWishes::from_python(wishes)?),
-        "lle" => Box::new(lle::LleWishes::from_python(wishes)?),
+        "bayesian-pca" => Configured::unsupervised(bayesian_pca::estimator(given, options)?),
+        "ppca-mixture" => Configured::unsupervised(ppca_mixture::estimator(given, options)?),
+        "kernel-pca" => Configured::unsupervised(kernel_pca::estimator(given, options)?),
+        "mds" => Configured::unsupervised(mds::estimator(given, options)?),
+        "isomap" => Configured::unsupervised(isomap::estimator(given, options)?),
+        "lle" => Configured::unsupervised(lle::estimator(given, options)?),
         _ => return Err(PyValueError::new_err(format!("the method `{name}` is not known"))),
     })
 }
 
 /// Fits a method to data and returns the model and, if wanted, the scores.
 #[pyfunction]
-#[pyo3(signature = (name, wishes, data, options, scores=false))]
+#[pyo3(signature = (name, given, data, options, scores=false))]
 pub fn fit<'py>(
     py: Python<'py>,
     name: &str,
-    wishes: &Bound<'py, PyAny>,
-    data: Given<'py>,
+    given: &Bound<'py, PyAny>,
+    data: DataArgs<'py>,
     options: Shared,
     scores: bool,
 ) -> PyResult<(Model, Option<Bound<'py, PyAny>>)> {
-    let method = method(name, wishes)?;
-    let taken = data.take()?;
     let options = options.options();
-    let fitted = py.detach(|| match taken.files() {
-        None => method.fit(&taken.data(None)?, options, scores).map_err(Failed::Library),
-        Some(files) => fit_files(method.as_ref(), &taken, files, options, scores),
-    })?;
+    let data = data.take()?;
+    let fitted = match data.files() {
+        None => {
+            let method = configured(name, given, options)?;
+            py.detach(|| Ok::<_, Failed>(method.fit(&data.data(None)?, scores)?))?
+        }
+        Some(files) => {
+            let method = configured(name, given, unlimited(&options))?;
+            let budget = py.detach(|| Budget::share(&method, files, &options))?;
+            let held = py.detach(|| files.load(budget.table)).map_err(Failed::File)?;
+            let options = Options { memory: budget.left(held.n_bytes()), ..options };
+            let method = configured(name, given, options)?;
+            py.detach(|| {
+                let fitted = method.fit(&data.data(Some(&held))?, scores);
+                fitted.map_err(|error| budget.explain(error, files, held.n_bytes()))
+            })?
+        }
+    };
     Ok((Model::new(fitted.model), fitted.scores.map(|scores| to_array(py, scores))))
 }
 
@@ -87,124 +107,73 @@ pub fn fit<'py>(
 pub fn plan<'py>(
     py: Python<'py>,
     name: &str,
-    wishes: &Bound<'py, PyAny>,
-    data: Given<'py>,
+    given: &Bound<'py, PyAny>,
+    data: DataArgs<'py>,
     options: Shared,
 ) -> PyResult<String> {
-    let method = method(name, wishes)?;
-    let taken = data.take()?;
     let options = options.options();
-    let plan = py.detach(|| match taken.files() {
-        None => method.plan(&taken.data(None)?, options).map_err(Failed::Library),
-        Some(files) => {
-            let (table, all) = shares(method.as_ref(), files, &options)?;
-            if table == Some(0) {
-                let held = files.load(table)?;
-                let options = Options { memory: all, ..options };
-                return method.plan(&taken.data(Some(&held))?, options).map_err(Failed::Library);
-            }
-            in_memory_plan(method.as_ref(), files, options)
-        }
+    let data = data.take()?;
+    let Some(files) = data.files() else {
+        let method = configured(name, given, options)?;
+        let plan = py.detach(|| Ok::<_, Failed>(method.plan(&data.data(None)?.shape())?))?;
+        return Ok(plan.to_string());
+    };
+    let method = configured(name, given, unlimited(&options))?;
+    let budget = py.detach(|| Budget::share(&method, files, &options))?;
+    let method = configured(name, given, Options { memory: budget.all, ..options })?;
+    let plan = py.detach(|| {
+        let shape = match budget.table {
+            Some(0) => data.data(Some(&files.load(Some(0))?))?.shape(),
+            _ => files.data_shape(),
+        };
+        Ok::<_, Failed>(method.plan(&shape)?)
     })?;
     Ok(plan.to_string())
+}
+
+fn unlimited(options: &Options) -> Options {
+    Options { memory: None, ..options.clone() }
 }
 
 /// What readers hold at a time, beside the table and the fit.
 const READERS: u64 = 32 << 20;
 
-/// Fits files within the budget: in memory where table and fit have room, else streamed.
-fn fit_files<'a>(
-    method: &dyn Method,
-    taken: &Taken<'a>,
-    files: &'a Files,
-    options: Options,
-    scores: bool,
-) -> Result<Fitted, Failed> {
-    let (table, all) = shares(method, files, &options)?;
-    let held = files.load(table)?;
-    let left = all.map(|all| all.saturating_sub(held.n_bytes()));
-    let options = Options { memory: left, ..options };
-    method.fit(&taken.data(Some(&held))?, options, scores).map_err(|error| match (error, all) {
-        // A hint must be enough: the whole budget is named, not what was left of it.
-        (Error::Memory { route, needed, .. }, Some(all)) => {
-            let needed = needed.saturating_add(READERS + held.n_bytes());
-            Failed::Library(Error::Memory { route, needed, budget: all + READERS })
-        }
-        (error, _) => files.explain(error),
-    })
+/// How a budget of memory is shared.
+struct Budget {
+    /// The bytes that the table may take in memory; it is streamed where it needs more.
+    table: Option<u64>,
+    /// The table and the fit together.
+    all: Option<u64>,
 }
 
-/// The bytes that the table may take in memory, and the table and the fit together.
-fn shares(
-    method: &dyn Method,
-    files: &Files,
-    options: &Options,
-) -> Result<(Option<u64>, Option<u64>), Failed> {
-    let Some(budget) = options.memory else { return Ok((None, None)) };
-    if budget <= READERS {
-        let (what, needed) = (String::from("reading files"), READERS + (8 << 20));
-        return Err(Failed::File(eigenlens_io::Error::Memory { what, needed, budget }));
+impl Budget {
+    /// In memory where table and fit have room, else streamed.
+    fn share(unlimited: &Configured, files: &Files, options: &Options) -> Result<Budget, Failed> {
+        let Some(budget) = options.memory else { return Ok(Budget { table: None, all: None }) };
+        if budget <= READERS {
+            let (what, needed) = (String::from("reading files"), READERS + (8 << 20));
+            return Err(Failed::File(eigenlens_io::Error::Memory { what, needed, budget }));
+        }
+        let all = budget - READERS;
+        let fit = unlimited.plan(&files.data_shape())?;
+        let together = files.n_bytes().saturating_add(fit.peak_memory);
+        let table = if together <= all { all - fit.peak_memory } else { 0 };
+        Ok(Budget { table: Some(table), all: Some(all) })
     }
-    let all = budget - READERS;
-    let fit = in_memory_plan(method, files, Options { memory: None, ..options.clone() })?;
-    let together = files.n_bytes().saturating_add(fit.peak_memory);
-    let table = if together <= all { all - fit.peak_memory } else { 0 };
-    Ok((Some(table), Some(all)))
-}
 
-/// The plan for the table in memory: made from its shape alone.
-fn in_memory_plan(method: &dyn Method, files: &Files, options: Options) -> Result<Plan, Failed> {
-    // One number that stands for all of them: a plan looks at none.
-    let (f32s, f64s) = ([0f32], [0f64]);
-    let (rows, columns) = files.shape();
-    let shape = (rows.max(2), columns);
-    let planned = if files.is_f32() {
-        let x = ArrayView2::from_shape((1, 1), &f32s[..]).ok();
-        let x = x.as_ref().and_then(|x| x.broadcast(shape));
-        x.map(|x| method.plan(&AnyData::F32(Dataset::dense(x)), options))
-    } else {
-        let x = ArrayView2::from_shape((1, 1), &f64s[..]).ok();
-        let x = x.as_ref().and_then(|x| x.broadcast(shape));
-        x.map(|x| method.plan(&AnyData::F64(Dataset::dense(x)), options))
-    };
-    let unplannable = || Err(Error::Internal("a shape cannot be planned".into()));
-    planned.unwrap_or_else(unplannable).map_err(Failed::Library)
-}
+    /// What is left for the fit beside a table of so many bytes.
+    fn left(&self, table: u64) -> Option<u64> {
+        self.all.map(|all| all.saturating_sub(table))
+    }
 
-/// A fitted model, with the scores of its samples if they are wanted.
-fn scores_of(
-    model: Box<dyn eigenlens::Model>,
-    data: &AnyData,
-    wanted: bool,
-) -> eigenlens::Result<Fitted> {
-    let scores = match data {
-        _ if !wanted => None,
-        AnyData::F32(data) => Some(Numbers::F32(model.transform_f32(data)?)),
-        AnyData::F64(data) => Some(Numbers::F64(model.transform_f64(data)?)),
-    };
-    Ok(Fitted { model, scores })
-}
-
-/// Runs `fit` or `fit_transform` of a configured method.
-macro_rules! fitted {
-    ($method:expr, $data:expr, $scores:expr) => {{
-        let method = $method;
-        if $scores {
-            match $data {
-                $crate::data::AnyData::F32(data) => {
-                    let (model, scores) = method.fit_transform(data)?;
-                    let scores = Some(eigenlens_io::Numbers::F32(scores));
-                    Ok($crate::methods::Fitted { model: Box::new(model), scores })
-                }
-                $crate::data::AnyData::F64(data) => {
-                    let (model, scores) = method.fit_transform(data)?;
-                    let scores = Some(eigenlens_io::Numbers::F64(scores));
-                    Ok($crate::methods::Fitted { model: Box::new(model), scores })
-                }
+    /// A hint must be enough: the whole budget is named, not what was left of it.
+    fn explain(&self, error: Error, files: &Files, table: u64) -> Failed {
+        match (error, self.all) {
+            (Error::Memory { route, needed, .. }, Some(all)) => {
+                let needed = needed.saturating_add(READERS + table);
+                Failed::Library(Error::Memory { route, needed, budget: all + READERS })
             }
-        } else {
-            Ok($crate::methods::Fitted { model: Box::new($crate::data::each!($data, data => method.fit(data))?), scores: None })
+            (error, _) => files.explain(error),
         }
-    }};
+    }
 }
-pub(crate) use fitted;

@@ -8,7 +8,7 @@ mod npy;
 mod parquet;
 mod writers;
 
-use eigenlens_io::{Block, Kind, Numbers, Result, Source, Wanted};
+use eigenlens_io::{AnyArray, Block, Kind, Result, Source, Wanted};
 use ndarray::{Array2, Axis, concatenate};
 use std::path::PathBuf;
 
@@ -60,8 +60,8 @@ impl Content {
 
     fn assert_is(&self, block: Block) {
         let numbers = match block.numbers {
-            Numbers::F32(numbers) => numbers.mapv(f64::from),
-            Numbers::F64(numbers) => numbers,
+            AnyArray::F32(numbers) => numbers.mapv(f64::from),
+            AnyArray::F64(numbers) => numbers,
         };
         assert_eq!(numbers.dim(), self.numbers.dim());
         for (found, expected) in numbers.iter().zip(&self.numbers) {
@@ -77,11 +77,11 @@ impl Content {
         let mut labels = vec![Vec::new(); wanted.labels.len()];
         while let Some(block) = reader.next_block()? {
             let numbers = match block.numbers {
-                Numbers::F32(numbers) => {
+                AnyArray::F32(numbers) => {
                     assert!(source.is_f32());
                     numbers.mapv(f64::from)
                 }
-                Numbers::F64(numbers) => numbers,
+                AnyArray::F64(numbers) => numbers,
             };
             assert!(numbers.is_standard_layout() && numbers.nrows() > 0);
             for (all, more) in labels.iter_mut().zip(&block.labels) {
