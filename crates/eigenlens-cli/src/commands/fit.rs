@@ -59,6 +59,7 @@ pub fn run(method: &FitMethod, common: &Common, talk: &Talk) -> Result<(), Failu
         })
     })?;
     drop(spinner);
+    input.tell_findings(talk)?;
     let Fitted { model, scores } = fitted;
     tell_choice(&*model, asked, &wishes, talk);
     let treated = whole.as_ref().and_then(Whole::treatment).or(model.missing());
@@ -464,7 +465,7 @@ pub fn write_scores(
     table.begin(&opened.label_names(), &names, is_f32, opened.n_samples().0)?;
     let progress = Progress::bytes(talk, "scoring");
     let mut holed = 0;
-    opened.for_each_piece(&progress, |rows, labels, first| {
+    opened.for_each_piece(&progress, talk, |rows, labels, first| {
         holed += with_holes(rows);
         let scores = terms::scores(stored, rows, opened).map_err(|e| opened.explain(e, first))?;
         table.write(labels, view(&scores))

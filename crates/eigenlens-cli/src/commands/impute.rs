@@ -49,7 +49,7 @@ pub fn run(asked: &Impute, common: &Common, talk: &Talk) -> Result<(), Failure> 
     }
     let mut tally = Tally::new(features.len());
     let progress = Progress::bytes(talk, "imputing");
-    opened.for_each_piece(&progress, |piece, labels, first| {
+    opened.for_each_piece(&progress, talk, |piece, labels, first| {
         let Piece::Dense(numbers) = piece else {
             return Err(Failure::usage(
                 "a sparse matrix has no holes to fill: entries that are not stored are 0",

@@ -56,7 +56,7 @@ pub fn run(asked: &Reconstruct, common: &Common, talk: &Talk) -> Result<(), Fail
     }
     let mut loss = Loss::default();
     let progress = Progress::bytes(talk, "reconstructing");
-    opened.for_each_piece(&progress, |piece, labels, first| {
+    opened.for_each_piece(&progress, talk, |piece, labels, first| {
         let Piece::Dense(numbers) = piece else {
             return Err(Failure::usage(
                 "a sparse matrix is not reconstructed: what comes back would not be sparse",

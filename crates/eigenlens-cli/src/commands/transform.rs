@@ -56,7 +56,7 @@ fn write_with_errors(
     let columns = [names.clone(), with("error"), second].concat();
     table.begin(&opened.label_names(), &columns, false, opened.n_samples().0)?;
     let progress = Progress::bytes(talk, "scoring");
-    opened.for_each_piece(&progress, |rows, labels, first| {
+    opened.for_each_piece(&progress, talk, |rows, labels, first| {
         let data = opened.with_policy(rows.data());
         let matrix = match model.as_ppca() {
             Some(ppca) => {

@@ -1,5 +1,6 @@
 //! The program as users meet it: run as a process, judged by its output, files and exit code.
 
+mod bad_cells;
 mod embeddings;
 mod errors;
 mod formats;

@@ -60,7 +60,7 @@ impl Kind {
     /// The kind's name in model files and messages.
     pub fn name(&self) -> &'static str {
         match self {
-            Kind::Float => "float",
+            Kind::Float | Kind::Empty => "float",
             Kind::Integer => "integer",
             Kind::Text => "text",
             Kind::Unusable(_) => "unusable",

@@ -79,6 +79,7 @@ pub fn fit<'py>(
         None => method.fit(&taken.data(None)?, options, scores).map_err(Failed::Library),
         Some(files) => fit_files(method.as_ref(), &taken, files, options, scores),
     })?;
+    taken.warn(py)?;
     Ok((Model::new(fitted.model), fitted.scores.map(|scores| to_array(py, scores))))
 }
 
@@ -124,7 +125,9 @@ fn fit_files<'a>(
     let held = files.load(table)?;
     let left = all.map(|all| all.saturating_sub(held.n_bytes()));
     let options = Options { memory: left, ..options };
-    method.fit(&taken.data(Some(&held))?, options, scores).map_err(|error| match (error, all) {
+    let fitted = method.fit(&taken.data(Some(&held))?, options, scores);
+    files.keep_findings(&held);
+    fitted.map_err(|error| match (error, all) {
         // A hint must be enough: the whole budget is named, not what was left of it.
         (Error::Memory { route, needed, .. }, Some(all)) => {
             let needed = needed.saturating_add(READERS + held.n_bytes());
