@@ -11,6 +11,7 @@ pub mod csv;
 mod decimal;
 mod error;
 mod exact;
+mod file_kind;
 pub mod images;
 mod input;
 pub mod json;
@@ -35,5 +36,5 @@ pub use source::{
 };
 pub use table::{
     ColumnChoice, ColumnFate, Concatenated, Fate, InMemory, Loaded, Progress, ReadOptions,
-    Selection, Streamed, Table, open,
+    Selection, Streamed, Table, nearest, open,
 };
