@@ -97,6 +97,28 @@ impl Opened {
         common: &Common,
         talk: &Talk,
     ) -> Result<Opened, Failure> {
+        Opened::named(paths, stored, reading, false, common, talk)
+    }
+
+    /// Data that a model completes: every other column is carried along, unless labels are named.
+    pub fn for_filling(
+        paths: &[PathBuf],
+        stored: &StoredModel,
+        reading: &Reading,
+        common: &Common,
+        talk: &Talk,
+    ) -> Result<Opened, Failure> {
+        Opened::named(paths, stored, reading, reading.labels.is_empty(), common, talk)
+    }
+
+    fn named(
+        paths: &[PathBuf],
+        stored: &StoredModel,
+        reading: &Reading,
+        keeps_all: bool,
+        common: &Common,
+        talk: &Talk,
+    ) -> Result<Opened, Failure> {
         if !reading.columns.is_empty() {
             return Err(Failure::usage(
                 "`--columns` does not fit a model, which finds its columns by name",
@@ -118,7 +140,10 @@ impl Opened {
             let weights = options::weight_column(&table, reading)?;
             let selection = table.select_named(&names)?;
             let selection = options::requiring(selection, &table, &[], weights);
-            let labels = options::model_labels(&table, &selection, stored, reading)?;
+            let labels = match keeps_all {
+                true => options::other_columns(&table, &selection),
+                false => options::model_labels(&table, &selection, stored, reading)?,
+            };
             Body::Table(Box::new(Chosen { table, selection, labels, weights }))
         };
         let opened = Opened::new(body, paths, reading, common);
@@ -203,6 +228,22 @@ impl Opened {
                 chosen.labels.iter().map(|&index| columns[index].name.clone()).collect()
             }
             Body::Matrix(matrix) => matrix.names.iter().map(|_| "sample".to_string()).collect(),
+        }
+    }
+
+    /// Where a column is among the labels; else why it is not.
+    pub fn label(&self, name: &str) -> Result<usize, Failure> {
+        if let Some(index) = self.label_names().iter().position(|label| label == name) {
+            return Ok(index);
+        }
+        match &self.body {
+            Body::Table(chosen) if chosen.table.columns().iter().all(|c| c.name != name) => {
+                Err(options::no_column(&chosen.table, name))
+            }
+            _ => Err(Failure::usage(
+                format!("`{name}` is no label column"),
+                format!("use `--labels {name}` to make it one"),
+            )),
         }
     }
 

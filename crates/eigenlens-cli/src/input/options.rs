@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use eigenlens::Missing;
 use eigenlens_io::csv::CsvOptions;
 use eigenlens_io::images::ImageOptions;
-use eigenlens_io::{ImageShape, ReadOptions, Selection, StoredModel, Table};
+use eigenlens_io::{ImageShape, Kind, ReadOptions, Selection, StoredModel, Table, nearest};
 use std::path::PathBuf;
 
 /// The options of the readers of tables. Images get the size that a model wants.
@@ -156,10 +156,23 @@ pub fn model_labels(
     Ok(labels)
 }
 
-fn no_column(table: &Table, name: &str) -> Failure {
+/// Every column that is no feature and can be read.
+pub fn other_columns(table: &Table, selection: &Selection) -> Vec<usize> {
+    let columns = table.columns().iter().enumerate();
+    columns
+        .filter(|(index, _)| !selection.wanted().numbers.contains(index))
+        .filter(|(_, column)| !matches!(column.kind, Kind::Unusable(_)))
+        .map(|(index, _)| index)
+        .collect()
+}
+
+/// The error for a column that does not exist: the most similar one, and those there are.
+pub fn no_column(table: &Table, name: &str) -> Failure {
     let names: Vec<String> = table.columns().iter().map(|c| c.name.clone()).collect();
+    let near = nearest(name, table.columns());
+    let near = near.map_or(String::new(), |near| format!("`{near}` is near; "));
     Failure::usage(
         format!("there is no column `{name}`"),
-        format!("there are {}", super::listed(&names)),
+        format!("{near}there are {}", super::listed(&names)),
     )
 }

@@ -3,11 +3,13 @@
 mod bad_cells;
 mod embeddings;
 mod errors;
+mod file_kinds;
 mod formats;
 mod kernel_pca;
 mod missing;
 mod models;
 mod models_v1;
+mod outputs;
 mod pages;
 mod pictures;
 mod process;
