@@ -72,6 +72,41 @@ def test_a_table_says_what_is_in_the_file(spread, csv, tmp_path):
     np.testing.assert_allclose(shown.mean_, [9.5 / 3, 3.0])
 
 
+@pytest.mark.parametrize("at", [20_000, 99_999])
+def test_a_bad_cell_does_not_make_a_feature_vanish(tmp_path, at):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100_000, 3)).round(3)
+    lines = ["a,b,c", *(",".join(map(repr, row)) for row in X.tolist())]
+    first, _, last = lines[at + 1].split(",")
+    lines[at + 1] = f"{first},$1.5,{last}"
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join(lines))
+    place = rf"line {at + 2}, column `b`: `\$1.5` is not a number"
+    for memory in (None, "40MiB"):
+        with pytest.raises(ValueError, match=place):
+            PCA(2, memory=memory).fit(path)
+        with pytest.warns(UserWarning, match=place):
+            pca = PCA(2, memory=memory, missing="mean").fit(path)
+        holed = X.copy()
+        holed[at, 1] = np.nan
+        expected = PCA(2, missing="mean").fit(holed)
+        np.testing.assert_allclose(pca.components_, expected.components_, atol=1e-12)
+    # What the message says works.
+    named = PCA(2, missing="mean").fit(Table(path, missing=["$1.5"]))
+    assert np.array_equal(named.components_, expected.components_)
+    assert PCA(2).fit(Table(path, columns=["!b"])).n_features_in_ == 2
+
+
+def test_a_column_without_values_is_left_out_of_every_format(tmp_path):
+    X = np.array([[1.0, np.nan, 3.0], [2.0, np.nan, 1.0], [3.0, np.nan, 5.0]])
+    npy = tmp_path / "table.npy"
+    np.save(npy, X)
+    csv = tmp_path / "table.csv"
+    csv.write_text("x1,x2,x3\n1,,3\n2,,1\n3,,5\n")
+    for path in (npy, csv):
+        assert list(PCA(1).fit(path).feature_names_in_) == ["x1", "x3"]
+
+
 def test_a_budget_is_kept_by_streaming(spread, tmp_path):
     path = tmp_path / "large.npy"
     large = np.tile(spread, (2000, 4))  # 77 MB

@@ -114,7 +114,8 @@ pub struct Fit {
     /// Print what would be done and stop before reading.
     #[arg(long)]
     pub plan: bool,
-    /// Where the model goes [default: NAME.model.safetensors in this directory].
+    /// Where the model goes [default: NAME.model.safetensors in this directory, or
+    /// NAME.METHOD.safetensors where that is another method's].
     #[arg(long, short, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
     /// Write the scores of the samples to a file (- for standard output).
@@ -157,7 +158,8 @@ pub struct Reading {
         help_heading = "Reading"
     )]
     pub weight_kind: WeightKind,
-    /// What to do with missing values: error, drop-rows, drop-columns, mean or em.
+    /// What to do with missing values, and cells that are no numbers: error, drop-rows, drop-columns,
+    /// mean or em.
     #[arg(long, value_name = "POLICY", help_heading = "Reading", value_parser = parse_missing)]
     pub missing: Option<Missing>,
     /// The largest share of missing values that is worked with [default: 0.9].
@@ -178,7 +180,7 @@ pub struct Reading {
     /// A further spelling of a missing value (repeatable).
     #[arg(long, value_name = "TEXT", help_heading = "Reading")]
     pub missing_mark: Vec<String>,
-    /// Leave out rows (or images) that do not fit, and count them.
+    /// Leave out rows (or images) that do not fit, and count them: text among numbers, too.
     #[arg(long, help_heading = "Reading")]
     pub skip_bad_rows: bool,
     /// Size that all images of a folder get [default: the most frequent one].
@@ -282,7 +284,8 @@ pub struct Impute {
     pub data: Data,
     #[command(flatten)]
     pub reading: Reading,
-    /// Where the filled table goes, by extension [default: standard output, as CSV].
+    /// Where the filled table goes, with all its columns, by extension [default: standard output, as
+    /// CSV].
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
     /// Write the standard error of every entry to a file: 0 where it was observed.

@@ -93,7 +93,7 @@ impl Failure {
             },
             Failure::File(error) => match error {
                 Error::Open { .. } => 66,
-                Error::Content { .. } => 65,
+                Error::Content { .. } | Error::BadCell { .. } => 65,
                 Error::Usage { .. } => 64,
                 Error::Write { created: false, .. } => 73,
                 Error::Memory { .. } => 71,
@@ -132,6 +132,9 @@ impl Failure {
                 };
                 words.hint = match error {
                     eigenlens_io::Error::Usage { hint, .. } => hint.clone(),
+                    eigenlens_io::Error::BadCell { cell, place, .. } => {
+                        Some(bad_cell_hint(cell, place.column.as_deref()))
+                    }
                     eigenlens_io::Error::Memory { needed, .. } => {
                         Some(format!("use `--memory {}`", Bytes(*needed)))
                     }
@@ -155,6 +158,22 @@ impl Failure {
 
 fn is_broken_pipe(error: &std::io::Error) -> bool {
     error.kind() == std::io::ErrorKind::BrokenPipe
+}
+
+/// What to do about a cell that is not a number.
+fn bad_cell_hint(cell: &str, column: Option<&str>) -> String {
+    // What a shell would read in another way, or was shortened, makes no hint.
+    let is_plain = |text: &str| !text.contains(['\'', ',', '…', '\\']) && !text.starts_with('!');
+    let mut ways = vec!["mend the cell".to_string()];
+    if is_plain(cell) {
+        ways.push(format!("`--missing-mark '{cell}'` where it stands for a missing value"));
+    }
+    ways.push("`--missing mean` to take all such cells for missing".into());
+    ways.push("`--skip-bad-rows` to leave out their rows".into());
+    if let Some(name) = column.map(|name| name.trim_matches('`')).filter(|name| is_plain(name)) {
+        ways.push(format!("fit with `--labels '{name}'` where the column is text"));
+    }
+    ways.join("; ")
 }
 
 fn library_words(error: &eigenlens::Error) -> String {

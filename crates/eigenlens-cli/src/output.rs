@@ -1,8 +1,9 @@
 //! Results: where they go, and that they can go there before the long work begins.
 
 use crate::failure::Failure;
+use eigenlens::Value;
 use eigenlens_io::write::{Header, NumbersView, Output, TableWriter, table_writer};
-use eigenlens_io::{AnyArray, Labels};
+use eigenlens_io::{AnyArray, Labels, StoredModel, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -35,6 +36,33 @@ pub fn default_path(of: &Path, ending: &str) -> PathBuf {
     PathBuf::from(format!("{stem}.{ending}"))
 }
 
+/// The name of a model beside which nothing was said, and why it is not the usual one. What is there
+/// and is no model of the same method is never replaced: it would be lost unasked.
+pub fn default_model_path(of: &Path, method: &str) -> Result<(PathBuf, Option<String>), Failure> {
+    let usual = default_path(of, "model.safetensors");
+    let Some(what) = holds_another(&usual, method) else { return Ok((usual, None)) };
+    let other = default_path(of, &format!("{method}.safetensors"));
+    if let Some(what) = holds_another(&other, method) {
+        return Err(Failure::usage(
+            format!("{what}, which `fit {method}` does not replace unasked"),
+            format!("use `-o {}` to replace it, or another name", other.display()),
+        ));
+    }
+    let reason = format!("{what}: the model of `{method}` goes to `{}`", other.display());
+    Ok((other, Some(reason)))
+}
+
+/// What a file holds, unless there is none or it is a model of this method.
+fn holds_another(path: &Path, method: &str) -> Option<String> {
+    // Also what a link to nowhere would become.
+    std::fs::symlink_metadata(path).ok()?;
+    match StoredModel::method_in(path) {
+        Ok(found) if found == method => None,
+        Ok(found) => Some(format!("`{}` holds a model of the method `{found}`", path.display())),
+        Err(_) => Some(format!("`{}` holds something else than a model", path.display())),
+    }
+}
+
 /// A file of bytes: made at once, filled at the end.
 pub fn create(path: &Path, inputs: &[PathBuf]) -> Result<Output, Failure> {
     Ok(Output::create(path, inputs)?)
@@ -57,6 +85,14 @@ impl TableOutput {
     pub fn create(path: &Path, inputs: &[PathBuf]) -> Result<TableOutput, Failure> {
         let writer = table_writer(Output::create(path, inputs)?)?;
         Ok(TableOutput { writer, path: path.into() })
+    }
+
+    /// The same on standard output, as JSON: `name` is a list with an object for each row.
+    pub fn json(name: &'static str) -> Result<TableOutput, Failure> {
+        let path = PathBuf::from("-");
+        let output = Output::create(&path, &[])?;
+        let writer = JsonRows { output, name, header: Header::default(), n_rows: 0 };
+        Ok(TableOutput { writer: Box::new(writer), path })
     }
 
     pub fn is_stdout(&self) -> bool {
@@ -98,6 +134,45 @@ impl TableOutput {
         self.begin(label_names, number_names, is_f32, Some(view.dim().0))?;
         self.write(labels, view)?;
         self.finish()
+    }
+}
+
+/// Rows as JSON objects.
+struct JsonRows {
+    output: Output,
+    name: &'static str,
+    header: Header,
+    n_rows: usize,
+}
+
+impl TableWriter for JsonRows {
+    fn begin(&mut self, header: &Header) -> eigenlens_io::Result<()> {
+        self.header = header.clone();
+        self.output.put(format!("{{\n  \"{}\": [", self.name).as_bytes())
+    }
+
+    fn write(&mut self, labels: &[Labels], numbers: NumbersView) -> eigenlens_io::Result<()> {
+        // As many digits as tell a number of single precision from its neighbours.
+        let single = |value: f32| value.to_string().parse().unwrap_or(f64::NAN);
+        for row in 0..numbers.dim().0 {
+            let texts =
+                labels.iter().map(|column| Value::from(column.get(row).unwrap_or_default()));
+            let texts = self.header.labels.iter().zip(texts);
+            let values = (0..numbers.dim().1).map(|column| match numbers {
+                NumbersView::F32(numbers) => Value::from(single(numbers[[row, column]])),
+                NumbersView::F64(numbers) => Value::from(numbers[[row, column]]),
+            });
+            let object = Value::map(texts.chain(self.header.numbers.iter().zip(values)));
+            let comma = if self.n_rows == 0 { "" } else { "," };
+            self.output.put(format!("{comma}\n    {}", json::to_json(&object)).as_bytes())?;
+            self.n_rows += 1;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self: Box<Self>) -> eigenlens_io::Result<()> {
+        self.output.put(format!("\n  ],\n  \"n_samples\": {}\n}}\n", self.n_rows).as_bytes())?;
+        self.output.commit()
     }
 }
 

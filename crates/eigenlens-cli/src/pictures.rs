@@ -45,19 +45,25 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Reads a table and transforms it.
+    /// Reads a table and transforms it; the columns that colour and name samples may be asked for.
     pub fn read(
         paths: &[PathBuf],
         stored: &StoredModel,
         reading: &Reading,
+        [color, names]: [Option<&String>; 2],
         common: &Common,
         talk: &Talk,
     ) -> Result<Samples, Failure> {
         let opened = Opened::for_model(paths, stored, reading, common, talk)?;
+        let color = color.map(|name| opened.label(name)).transpose()?;
+        let names = names.map(|name| opened.label(name)).transpose()?;
         let progress = Progress::bytes(talk, "reading");
         let tell = |done, total| progress.at(done, total);
         let input = opened.load_all(common, &progress, &tell, talk)?;
-        Samples::of(&input, &opened, stored).map_err(|e| opened.explain(e, 0))
+        let mut samples = Samples::of(&input, &opened, stored).map_err(|e| opened.explain(e, 0))?;
+        samples.color = color.or(samples.color);
+        samples.names = names.or(samples.names);
+        Ok(samples)
     }
 
     fn of(
@@ -116,30 +122,6 @@ impl Samples {
             q_limit,
             first,
             posterior,
-        })
-    }
-
-    /// Colours and names by the columns asked for.
-    pub fn with_columns(
-        mut self,
-        color: Option<&String>,
-        names: Option<&String>,
-    ) -> Result<Samples, Failure> {
-        if let Some(name) = color {
-            self.color = Some(self.label(name)?);
-        }
-        if let Some(name) = names {
-            self.names = Some(self.label(name)?);
-        }
-        Ok(self)
-    }
-
-    fn label(&self, name: &str) -> Result<usize, Failure> {
-        self.label_names.iter().position(|label| label == name).ok_or_else(|| {
-            Failure::usage(
-                format!("`{name}` is no label column"),
-                format!("use `--labels {name}` to make it one"),
-            )
         })
     }
 

@@ -6,8 +6,8 @@ use crate::talk::Talk;
 use clap::{Args, ValueEnum};
 use eigenlens::model::number;
 use eigenlens::{LabelKernel, Target, TargetKind};
-use eigenlens_io::Labels;
 use eigenlens_io::csv::MISSING_MARKS;
+use eigenlens_io::{Error, Labels};
 
 /// The target and its kernel.
 #[derive(Args, Clone)]
@@ -117,7 +117,7 @@ pub fn read(
     talk: &Talk,
 ) -> Result<Option<Target>, Failure> {
     let Some(asked) = asked else { return Ok(None) };
-    let target = match opened.columns_by_name(&asked.target)? {
+    let target = match columns(asked, opened)? {
         ReadColumns::Text(_) if asked.target_kind == KindWord::Number => {
             let name = listed(&asked.target);
             return Err(Failure::Data {
@@ -137,6 +137,22 @@ pub fn read(
     };
     talk.say(format!("target: {} ({})", listed(&asked.target), in_words(&target)));
     Ok(Some(target))
+}
+
+/// The columns of the target: text where classes are asked for and are not all numbers.
+fn columns(asked: &TargetOptions, opened: &Opened) -> Result<ReadColumns, Failure> {
+    match (opened.columns_by_name(&asked.target), asked.target_kind, &asked.target[..]) {
+        (Err(Failure::File(Error::BadCell { .. })), KindWord::Class, [name]) => {
+            opened.text_column(name)
+        }
+        (Err(Failure::File(error @ Error::BadCell { .. })), KindWord::Auto, [_]) => {
+            Err(Failure::Data {
+                what: error.to_string(),
+                hint: Some("mend the cell, or use `--target-kind class`".into()),
+            })
+        }
+        (read, ..) => read,
+    }
 }
 
 /// A class for each text, none for an empty one or a mark of a missing value.

@@ -36,6 +36,16 @@ pub enum Error {
         /// What is wrong, with the value that came and what was expected.
         what: String,
     },
+    /// A cell of a column of numbers holds something else (exit code 65).
+    #[error("{}{place}: `{}` is not a number, but the column holds numbers", file.display(), cell.escape_debug())]
+    BadCell {
+        /// The file.
+        file: PathBuf,
+        /// Where in it.
+        place: Place,
+        /// What is there; the beginning, where it is long.
+        cell: String,
+    },
     /// The request does not fit the file or itself (exit code 64).
     #[error("{what}")]
     Usage {

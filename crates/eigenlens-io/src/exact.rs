@@ -28,9 +28,9 @@ impl Rounded {
     /// What was seen.
     pub(crate) fn notes(&self) -> Vec<Note> {
         let seen = self.columns.iter().zip(&self.seen).filter(|(_, seen)| **seen);
-        seen.map(|((_, name), _)| Note {
-            what: format!("column `{name}`"),
-            found: "has whole numbers from 2^53 on, which are rounded to 53 bits".into(),
+        seen.map(|((_, name), _)| {
+            let found = "has whole numbers from 2^53 on, which are rounded to 53 bits";
+            Note::new(format!("column `{name}`"), found)
         })
         .collect()
     }

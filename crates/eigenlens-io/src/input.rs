@@ -1,6 +1,7 @@
 //! Bytes in: files, pipes and standard input, compressed or not, always the same bytes again.
 
 use crate::error::{Error, Place, Result};
+use crate::file_kind::FileKind;
 use flate2::bufread::MultiGzDecoder;
 use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -84,13 +85,10 @@ impl Input {
         };
         let stamp = Stamp::of(&metadata);
         let mut input = Self { path: path.to_owned(), spooled, stamp, compression: None, limit };
-        let head = input.head(4)?;
-        input.compression = if head.starts_with(&[0x1f, 0x8b]) {
-            Some(Compression::Gzip)
-        } else if head == [0x28, 0xb5, 0x2f, 0xfd] {
-            Some(Compression::Zstd)
-        } else {
-            None
+        input.compression = match FileKind::of(&input.head(FileKind::HEAD_BYTES)?) {
+            Some(FileKind::Gzip) => Some(Compression::Gzip),
+            Some(FileKind::Zstd) => Some(Compression::Zstd),
+            _ => None,
         };
         Ok(input)
     }

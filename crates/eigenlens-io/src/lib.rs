@@ -11,6 +11,7 @@ pub mod csv;
 mod decimal;
 mod error;
 mod exact;
+mod file_kind;
 pub mod images;
 mod input;
 pub mod json;
@@ -34,5 +35,5 @@ pub use model_file::{Origin, OriginColumn, StoredModel};
 pub use source::{Block, BlockReader, Column, Kind, Labels, Location, Note, Source, Told, Wanted};
 pub use table::{
     ColumnChoice, ColumnFate, Concatenated, Fate, InMemory, Loaded, Progress, ReadOptions,
-    Selection, Streamed, Table, open,
+    Selection, Streamed, Table, nearest, open,
 };

@@ -40,11 +40,11 @@ pub(crate) fn unique_names(names: Vec<String>) -> (Vec<String>, Vec<Note>) {
     let mut notes = Vec::new();
     if unnamed > 0 {
         let found = format!("{unnamed}; named `x` and the number of the column");
-        notes.push(Note { what: String::from("columns without a name"), found });
+        notes.push(Note::new("columns without a name", found));
     }
     if repeated > 0 {
         let found = format!("{repeated}; told apart by `_2`, `_3`, …");
-        notes.push(Note { what: String::from("repeated column names"), found });
+        notes.push(Note::new("repeated column names", found));
     }
     (unique, notes)
 }

@@ -45,6 +45,12 @@ pub trait Source: Send + Sync {
         None
     }
 
+    /// Whether a column has a value at all, where that is known without reading the rows.
+    fn has_values(&self, column: usize) -> Option<bool> {
+        let _ = column;
+        None
+    }
+
     /// Where the row with this index (from 0) of a reading of these columns is in the files: its
     /// line, where the format has lines. May read the files again, so only for messages.
     fn locate(&self, wanted: &Wanted, row: usize) -> Result<Option<Location>> {
@@ -84,8 +90,17 @@ pub enum Kind {
     Integer,
     /// Anything that becomes a label: text, dates, categories.
     Text,
+    /// Nothing, as far as is known: numbers that are all missing, or labels that are all empty.
+    Empty,
     /// Something neither numbers nor labels; the reason is told when it is skipped.
     Unusable(String),
+}
+
+impl Kind {
+    /// Whether its values are numbers, or missing ones.
+    pub fn is_number(&self) -> bool {
+        matches!(self, Kind::Float | Kind::Integer | Kind::Empty)
+    }
 }
 
 /// What a reading shall deliver: indices into [`Source::columns`], in the order wanted, each at most
@@ -96,6 +111,9 @@ pub struct Wanted {
     pub numbers: Vec<usize>,
     /// Columns to become text.
     pub labels: Vec<usize>,
+    /// Columns that must hold numbers in a row that counts, delivered or not: where bad rows are
+    /// left out, readings with the same of these have the same rows. Those of `numbers` always are.
+    pub required: Vec<usize>,
 }
 
 /// One reading of a [`Source`], from the first row to the last.
@@ -192,4 +210,18 @@ pub struct Note {
     pub what: String,
     /// What was found.
     pub found: String,
+    /// Whether it makes the result another than the file says, so that it must not go unnoticed.
+    pub is_warning: bool,
+}
+
+impl Note {
+    /// A note that may go unnoticed.
+    pub fn new(what: impl Into<String>, found: impl Into<String>) -> Self {
+        Self { what: what.into(), found: found.into(), is_warning: false }
+    }
+
+    /// A note that must not go unnoticed.
+    pub fn warning(what: impl Into<String>, found: impl Into<String>) -> Self {
+        Self { is_warning: true, ..Self::new(what, found) }
+    }
 }

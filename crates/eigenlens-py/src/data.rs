@@ -153,14 +153,22 @@ impl<'a> OwnedData<'a> {
         memory: Option<u64>,
         work: impl Fn(&AnyDataset) -> eigenlens::Result<R> + Send + Sync,
     ) -> PyResult<R> {
-        py.detach(|| match self.files() {
+        let done = py.detach(|| match self.files() {
             None => work(&self.data(None)?).map_err(Failed::Library),
             Some(files) => {
                 let held = files.load(memory).map_err(Failed::File)?;
-                work(&self.data(Some(&held))?).map_err(|error| files.explain(error))
+                let done = work(&self.data(Some(&held))?).map_err(|error| files.explain(error))?;
+                files.keep_findings(&held);
+                Ok(done)
             }
-        })
-        .map_err(PyErr::from)
+        })?;
+        self.warn(py)?;
+        Ok(done)
+    }
+
+    /// Tells what the reading of files found out, as Python's warnings.
+    pub fn warn(&self, py: Python) -> PyResult<()> {
+        self.files().map_or(Ok(()), |files| files.warn(py))
     }
 }
 

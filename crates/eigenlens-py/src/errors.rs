@@ -32,7 +32,13 @@ pub fn library(error: Error) -> PyErr {
 /// An error about a file.
 pub fn file(error: &eigenlens_io::Error) -> PyErr {
     use eigenlens_io::Error;
-    let said = error.to_string();
+    let said = match error {
+        Error::BadCell { cell, .. } => format!(
+            "{error}; mend it, or name it with `Table(path, missing=[{cell:?}])` where it stands for \
+             a missing value, or leave the column out with `Table(path, columns=[...])`"
+        ),
+        _ => error.to_string(),
+    };
     match error {
         Error::Open { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
             PyFileNotFoundError::new_err(said)

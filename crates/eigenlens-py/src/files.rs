@@ -7,15 +7,19 @@ use eigenlens_io::csv::CsvOptions;
 use eigenlens_io::{
     ColumnChoice, Fate, InMemory, Loaded, Location, ReadOptions, Selection, Table, open,
 };
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyUserWarning, PyValueError};
 use pyo3::prelude::*;
+use std::ffi::CString;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 /// Files that were looked at: their columns are chosen, their rows are not read.
 #[pyclass(frozen, module = "eigenlens._core")]
 pub struct Files {
     table: Table,
     selection: Selection,
+    /// What reading found out that must not go unnoticed.
+    warnings: Mutex<Vec<String>>,
 }
 
 /// What may be said about reading: a dictionary with all of these keys.
@@ -30,6 +34,8 @@ struct Reading {
     header: Option<bool>,
     decimal: Option<String>,
     missing: Vec<String>,
+    /// Whether cells that are no numbers in a column of numbers are taken for missing.
+    bad_cells_are_missing: bool,
     memory: Option<u64>,
 }
 
@@ -50,6 +56,7 @@ impl Files {
             header: reading.header,
             decimal: one_byte("decimal", &reading.decimal)?,
             missing: reading.missing,
+            bad_cells_are_missing: reading.bad_cells_are_missing,
             ..CsvOptions::default()
         };
         let options = ReadOptions {
@@ -66,7 +73,8 @@ impl Files {
                 None => table.select(&choice)?,
             };
             // Labels are for tables that are written: here they would only take memory.
-            Ok(Files { selection: selection.without_labels(), table })
+            let (selection, warnings) = (selection.without_labels(), Mutex::default());
+            Ok(Files { table, selection, warnings })
         })
         .map_err(errors::owned_file)
     }
@@ -130,6 +138,27 @@ impl Files {
     /// Reads the rows if they take at most this many bytes, else prepares to stream them.
     pub fn load(&self, memory: Option<u64>) -> eigenlens_io::Result<Held<'_>> {
         Ok(Held(self.table.load(&self.selection, memory, None)?))
+    }
+
+    /// Keeps what a reading found out, after a pass over all rows.
+    pub fn keep_findings(&self, held: &Held) {
+        let findings = match &held.0 {
+            Loaded::InMemory(read) => read.findings.clone(),
+            Loaded::Streamed(rows) => rows.findings(),
+        };
+        let warnings = findings.into_iter().filter(|note| note.is_warning);
+        let words = warnings.map(|note| format!("{}: {}", note.what, note.found)).collect();
+        *self.warnings.lock().unwrap_or_else(PoisonError::into_inner) = words;
+    }
+
+    /// Tells what was kept, as Python's warnings.
+    pub fn warn(&self, py: Python) -> PyResult<()> {
+        let mut kept = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        for words in std::mem::take(&mut *kept) {
+            let words = CString::new(words.replace('\0', " "))?;
+            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &words, 1)?;
+        }
+        Ok(())
     }
 
     /// An error of the library, with file and line where it is about a cell.

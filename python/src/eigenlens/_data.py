@@ -176,10 +176,11 @@ def _from_arrow(X: Any) -> tuple[list[str] | None, Any]:
 def _from_files(estimator: Any, table: Any, *, reset: bool, sample_weight: Any) -> Data:
     memory = n_bytes(getattr(estimator, "memory", None))
     known = None if reset else _known_names(estimator)
-    data = _files(table.open(memory, known))
+    policy = getattr(estimator, "missing", "error")
+    data = _files(table.open(memory, known, policy))
     if reset:
         _keep_features(estimator, data.given["values"].feature_names, reset=True)
-    data.given["missing"] = getattr(estimator, "missing", "error")
+    data.given["missing"] = policy
     if sample_weight is not None:
         weights = np.asarray(sample_weight, dtype=np.float64)
         if weights.ndim != 1:

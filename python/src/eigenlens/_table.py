@@ -53,8 +53,17 @@ class Table:
     decimal: str | None = None
     missing: Sequence[str] = field(default=())
 
-    def open(self, memory: int | None = None, names: list[str] | None = None) -> _core.Files:
-        """The files, looked at but not read; with `names`, the features of a model."""
+    def open(
+        self,
+        memory: int | None = None,
+        names: list[str] | None = None,
+        policy: str = "error",
+    ) -> _core.Files:
+        """The files, looked at but not read; with `names`, the features of a model.
+
+        Unless the policy for missing values is `"error"`, cells that are no numbers in a column of
+        numbers are taken for missing, with a warning.
+        """
         several = isinstance(self.path, list | tuple)
         paths = [os.fspath(path) for path in (self.path if several else [self.path])]
         reading = {
@@ -64,6 +73,7 @@ class Table:
             "header": self.header,
             "decimal": self.decimal,
             "missing": list(self.missing),
+            "bad_cells_are_missing": policy != "error",
             "memory": memory,
         }
         return _core.Files(paths, reading, names)

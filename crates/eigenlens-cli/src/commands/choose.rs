@@ -54,6 +54,7 @@ pub fn run(asked: &Choose, common: &Common, talk: &Talk) -> Result<(), Failure> 
     let spectrum = model.spectrum().map_err(explain)?;
     let outcomes = select::apply_all(&Rule::all(), &spectrum.view(), sample.as_ref(), common.seed);
     drop(spinner);
+    input.tell_findings(talk)?;
     if let Some(treatment) = whole.as_ref().and_then(Whole::treatment).or(model.missing()) {
         talk.say(format!("missing: {treatment}"));
     }

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::holes::{Whole, where_holes_are};
 use crate::input::{Input, OWN_MEMORY, Opened, Piece};
 use crate::methods::{FitMethod, FitOptions, MethodFlags};
-use crate::output::{TableOutput, create, default_path, print, view};
+use crate::output::{TableOutput, create, default_model_path, print, view};
 use crate::progress::Progress;
 use crate::talk::Talk;
 use crate::target;
@@ -16,7 +16,7 @@ use eigenlens::{
     AnyDataset, Csr, DataShape, Dataset, FitContext, Fitted, Method, Missing, Model, NComponents,
     Options, Plan, Scalar, Target, TermWeights, Value, Warning,
 };
-use eigenlens_io::write::Output;
+use eigenlens_io::write::{Output, check_distinct};
 use eigenlens_io::{AnyArray, Labels, Origin, StoredModel, json};
 use ndarray::Array2;
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ pub fn run(method: &FitMethod, common: &Common, talk: &Talk) -> Result<(), Failu
     if asked.plan {
         return plan(asked, method, flags, common, talk);
     }
-    let outputs = Outputs::create(asked)?;
+    let outputs = Outputs::create(asked, method, common, talk)?;
     let targets = target::names(flags.target());
     let opened = Opened::for_fit(&asked.data.data, &asked.reading, targets, common, talk)?;
     let mut options = fit_options(method, asked, &opened, common);
@@ -66,6 +66,7 @@ pub fn run(method: &FitMethod, common: &Common, talk: &Talk) -> Result<(), Failu
         })
     })?;
     drop(spinner);
+    input.tell_findings(talk)?;
     let Fitted { model, scores } = fitted;
     tell_choice(&*model, asked, &options, talk);
     let treated = whole.as_ref().and_then(Whole::treatment).or(model.missing());
@@ -381,22 +382,26 @@ struct Written {
 }
 
 impl Outputs {
-    fn create(asked: &arguments::Fit) -> Result<Outputs, Failure> {
+    fn create(
+        asked: &arguments::Fit,
+        method: &Method,
+        common: &Common,
+        talk: &Talk,
+    ) -> Result<Outputs, Failure> {
         let inputs = &asked.data.data;
         let first = inputs.first().map_or(Path::new("-"), PathBuf::as_path);
-        let model =
-            asked.output.clone().unwrap_or_else(|| default_path(first, "model.safetensors"));
-        let tables = [&asked.scores, &asked.components_file, &asked.loadings_file];
-        let mut all: Vec<&PathBuf> = tables.into_iter().flatten().collect();
-        all.push(&model);
-        if let Some(twice) =
-            all.iter().enumerate().find_map(|(i, a)| all[..i].contains(a).then_some(a))
-        {
-            return Err(Failure::usage(
-                format!("two outputs would go to `{}`", twice.display()),
-                "give each output a name of its own",
-            ));
+        let (model, reason) = match &asked.output {
+            Some(path) => (path.clone(), None),
+            None => default_model_path(first, method.name)?,
+        };
+        match reason {
+            Some(reason) if common.strict => return Err(Failure::Check(reason)),
+            Some(reason) => talk.warn(reason),
+            None => {}
         }
+        let tables = [&asked.scores, &asked.components_file, &asked.loadings_file];
+        let tables = tables.into_iter().flatten().map(PathBuf::as_path);
+        check_distinct(&tables.chain([model.as_path()]).collect::<Vec<_>>())?;
         let table = |path: &Option<PathBuf>| {
             path.as_ref().map(|path| TableOutput::create(path, inputs)).transpose()
         };
@@ -434,7 +439,9 @@ impl Outputs {
                 Some(scores) => {
                     table.write_all(&opened.label_names(), input.labels(), &names, &scores)?;
                 }
-                None => write_scores(stored, opened, table, talk)?,
+                None => {
+                    write_scores(stored, opened, table, talk)?;
+                }
             }
             tell("scores", &path);
         }
@@ -457,21 +464,22 @@ impl Outputs {
     }
 }
 
-/// The scores of a table, block by block.
+/// The scores of a table, block by block. Gives the number of samples.
 pub fn write_scores(
     stored: &StoredModel,
     opened: &Opened,
     mut table: TableOutput,
     talk: &Talk,
-) -> Result<(), Failure> {
+) -> Result<usize, Failure> {
     let is_f32 = opened.is_f32() && stored.term_weights.is_none();
     let names = component_names(&*stored.model);
     table.begin(&opened.label_names(), &names, is_f32, opened.n_samples().0)?;
     let progress = Progress::bytes(talk, "scoring");
-    let mut holed = 0;
-    opened.for_each_piece(&progress, |rows, labels, first| {
+    let (mut n_samples, mut holed) = (0, 0);
+    opened.for_each_piece(&progress, talk, |rows, labels, first| {
         holed += with_holes(rows);
         let scores = terms::scores(stored, rows, opened).map_err(|e| opened.explain(e, first))?;
+        n_samples += scores.dim().0;
         table.write(labels, view(&scores))
     })?;
     table.finish()?;
@@ -481,7 +489,7 @@ pub fn write_scores(
              less certainty (`transform --standard-errors` says how much)"
         ));
     }
-    Ok(())
+    Ok(n_samples)
 }
 
 /// Samples with a missing value.

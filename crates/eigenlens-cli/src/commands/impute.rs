@@ -10,6 +10,7 @@ use crate::talk::Talk;
 use eigenlens::model::number;
 use eigenlens::model::ppca::ImputedEntry;
 use eigenlens::{Dataset, Model, PpcaMixtureModel, PpcaModel, Scalar, Value};
+use eigenlens_io::write::check_distinct;
 use eigenlens_io::{AnyArray, json};
 use eigenlens_report::{Column, Table};
 use ndarray::Array2;
@@ -28,6 +29,8 @@ pub fn run(asked: &Impute, common: &Common, talk: &Talk) -> Result<(), Failure> 
         0 => vec![asked.output.clone()],
         _ => (1..=draws).map(|draw| numbered(&asked.output, draw)).collect(),
     };
+    let outputs = paths.iter().chain(&asked.standard_errors).map(PathBuf::as_path);
+    check_distinct(&outputs.collect::<Vec<_>>())?;
     let mut tables: Vec<TableOutput> =
         paths.iter().map(|p| TableOutput::create(p, &inputs)).collect::<Result<_, _>>()?;
     let mut errors = (asked.standard_errors.as_ref())
@@ -38,7 +41,7 @@ pub fn run(asked: &Impute, common: &Common, talk: &Talk) -> Result<(), Failure> 
         Some(mixture) => Density::Mixture(mixture),
         None => Density::One(need_density(&*stored.model, "impute")?),
     };
-    let opened = Opened::for_model(&asked.data.data, &stored, &asked.reading, common, talk)?;
+    let opened = Opened::for_filling(&asked.data.data, &stored, &asked.reading, common, talk)?;
     let (labels, features, n) =
         (opened.label_names(), feature_names(&*stored.model), opened.n_samples().0);
     for table in &mut tables {
@@ -49,7 +52,7 @@ pub fn run(asked: &Impute, common: &Common, talk: &Talk) -> Result<(), Failure> 
     }
     let mut tally = Tally::new(features.len());
     let progress = Progress::bytes(talk, "imputing");
-    opened.for_each_piece(&progress, |piece, labels, first| {
+    opened.for_each_piece(&progress, talk, |piece, labels, first| {
         let Piece::Dense(numbers) = piece else {
             return Err(Failure::usage(
                 "a sparse matrix has no holes to fill: entries that are not stored are 0",

@@ -30,7 +30,7 @@ pub fn run(asked: &Inspect, common: &Common, talk: &Talk) -> Result<(), Failure>
         page.push_str(&text::scree(&scree, &options));
     }
     if !asked.data.is_empty() {
-        let samples = Samples::read(&asked.data, &stored, &asked.reading, common, talk)?;
+        let samples = Samples::read(&asked.data, &stored, &asked.reading, [None; 2], common, talk)?;
         page.push('\n');
         page.push_str(&text::scores(&samples.scores_picture(&stored, [0, 1])?, &options));
     }

@@ -35,8 +35,8 @@ pub fn run(asked: &Plot, common: &Common, talk: &Talk) -> Result<(), Failure> {
     let samples = if asked.data.is_empty() {
         None
     } else {
-        let samples = Samples::read(&asked.data, &stored, &asked.reading, common, talk)?;
-        Some(samples.with_columns(asked.color.as_ref(), asked.names.as_ref())?)
+        let marked = [asked.color.as_ref(), asked.names.as_ref()];
+        Some(Samples::read(&asked.data, &stored, &asked.reading, marked, common, talk)?)
     };
     output.write(&draw(asked, kind, &stored, samples.as_ref(), axes)?, talk)
 }

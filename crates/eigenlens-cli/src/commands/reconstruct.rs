@@ -9,6 +9,7 @@ use crate::progress::Progress;
 use crate::talk::Talk;
 use eigenlens::model::{number, percent};
 use eigenlens::{Dataset, Missing, Model, PreImage, Scalar, Value};
+use eigenlens_io::write::check_distinct;
 use eigenlens_io::{AnyArray, Labels, json};
 use eigenlens_report::{Column, Table};
 use ndarray::Array2;
@@ -22,6 +23,8 @@ pub fn run(asked: &Reconstruct, common: &Common, talk: &Talk) -> Result<(), Fail
         ));
     }
     let inputs = [&asked.data.data[..], std::slice::from_ref(&asked.model)].concat();
+    let outputs = [&asked.output, &asked.errors];
+    check_distinct(&outputs.into_iter().flatten().map(|p| p.as_path()).collect::<Vec<_>>())?;
     let table = |path: &Option<std::path::PathBuf>| {
         path.as_ref().map(|path| TableOutput::create(path, &inputs)).transpose()
     };
@@ -56,7 +59,7 @@ pub fn run(asked: &Reconstruct, common: &Common, talk: &Talk) -> Result<(), Fail
     }
     let mut loss = Loss::default();
     let progress = Progress::bytes(talk, "reconstructing");
-    opened.for_each_piece(&progress, |piece, labels, first| {
+    opened.for_each_piece(&progress, talk, |piece, labels, first| {
         let Piece::Dense(numbers) = piece else {
             return Err(Failure::usage(
                 "a sparse matrix is not reconstructed: what comes back would not be sparse",

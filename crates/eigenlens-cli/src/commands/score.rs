@@ -39,7 +39,7 @@ pub fn run(asked: &Score, common: &Common, talk: &Talk) -> Result<(), Failure> {
     }
     let mut all = All::default();
     let progress = Progress::bytes(talk, "scoring");
-    opened.for_each_piece(&progress, |piece, labels, first| {
+    opened.for_each_piece(&progress, talk, |piece, labels, first| {
         let data = piece.data();
         let columns = match (mixture, stored.model.as_ppca()) {
             (Some(mixture), _) => {

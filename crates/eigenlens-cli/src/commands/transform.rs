@@ -5,12 +5,13 @@ use crate::arguments::{Common, Transform};
 use crate::describe::{component_names, read_model};
 use crate::failure::Failure;
 use crate::input::Opened;
-use crate::output::{TableOutput, view};
+use crate::output::{TableOutput, print, view};
 use crate::progress::Progress;
 use crate::talk::Talk;
-use eigenlens::dispatch;
-use eigenlens_io::{AnyArray, StoredModel};
+use eigenlens::{Value, dispatch};
+use eigenlens_io::{AnyArray, StoredModel, json};
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
+use std::path::Path;
 
 pub fn run(asked: &Transform, common: &Common, talk: &Talk) -> Result<(), Failure> {
     if asked.reading.weights.is_some() {
@@ -20,29 +21,42 @@ pub fn run(asked: &Transform, common: &Common, talk: &Talk) -> Result<(), Failur
         ));
     }
     let inputs = [&asked.data.data[..], std::slice::from_ref(&asked.model)].concat();
-    let table = TableOutput::create(&asked.output, &inputs)?;
+    let to_stdout = asked.output == Path::new("-");
+    let table = match common.json && to_stdout {
+        true => TableOutput::json("scores")?,
+        false => TableOutput::create(&asked.output, &inputs)?,
+    };
     let stored = read_model(&asked.model, common.threads)?;
     let opened = Opened::for_model(&asked.data.data, &stored, &asked.reading, common, talk)?;
-    let (path, is_stdout) = (table.path.clone(), table.is_stdout());
-    if asked.standard_errors {
-        write_with_errors(&stored, &opened, table, talk)?;
-    } else {
-        write_scores(&stored, &opened, table, talk)?;
+    let n_samples = match asked.standard_errors {
+        true => write_with_errors(&stored, &opened, table, talk)?,
+        false => write_scores(&stored, &opened, table, talk)?,
+    };
+    if to_stdout {
+        return Ok(());
     }
-    if !is_stdout {
-        talk.say(format!("scores: {}", path.display()));
+    let path = asked.output.display().to_string();
+    talk.say(format!("scores: {path}"));
+    if !common.json {
+        return Ok(());
     }
-    Ok(())
+    let value = Value::map([
+        ("n_samples", Value::from(n_samples)),
+        ("n_components", stored.model.n_components().into()),
+        ("component_names", Value::list(component_names(&*stored.model))),
+        ("files", Value::map([("scores", Value::from(path))])),
+    ]);
+    print(&format!("{}\n", json::to_json_lines(&value)))
 }
 
 /// Scores with what holes cost them: least squares on what is observed for a PCA, the posterior for
-/// a density.
+/// a density. Gives the number of samples.
 fn write_with_errors(
     stored: &StoredModel,
     opened: &Opened,
     mut table: TableOutput,
     talk: &Talk,
-) -> Result<(), Failure> {
+) -> Result<usize, Failure> {
     let model = &*stored.model;
     let (Some(pca), None) = (model.as_pca(), &stored.term_weights) else {
         return Err(Failure::usage(
@@ -56,7 +70,8 @@ fn write_with_errors(
     let columns = [names.clone(), with("error"), second].concat();
     table.begin(&opened.label_names(), &columns, false, opened.n_samples().0)?;
     let progress = Progress::bytes(talk, "scoring");
-    opened.for_each_piece(&progress, |rows, labels, first| {
+    let mut n_samples = 0;
+    opened.for_each_piece(&progress, talk, |rows, labels, first| {
         let data = opened.with_policy(rows.data());
         let matrix = match model.as_ppca() {
             Some(ppca) => {
@@ -71,9 +86,11 @@ fn write_with_errors(
                 joined(&all.map(|m| m.view()))?
             }
         };
+        n_samples += matrix.nrows();
         table.write(labels, view(&AnyArray::F64(matrix)))
     })?;
-    table.finish()
+    table.finish()?;
+    Ok(n_samples)
 }
 
 fn joined(matrices: &[ArrayView2<f64>]) -> Result<Array2<f64>, Failure> {

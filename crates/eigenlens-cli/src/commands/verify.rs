@@ -39,6 +39,7 @@ pub fn run(asked: &Verify, common: &Common, talk: &Talk) -> Result<(), Failure> 
         AnyDataset::F64(data) => stored.model.verify_f64(data),
     };
     let found = found.map_err(|e| opened.explain(e, 0))?;
+    input.tell_findings(talk)?;
     if common.json {
         print(&format!("{}\n", json::to_json_lines(&value(&found))))?;
     } else {

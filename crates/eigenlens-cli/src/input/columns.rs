@@ -4,7 +4,7 @@ use super::matrix::is_matrix_market;
 use super::options;
 use crate::arguments::{Common, Reading};
 use crate::failure::Failure;
-use eigenlens_io::{AnyArray, ColumnChoice, Kind, Labels, Table, Wanted, open};
+use eigenlens_io::{AnyArray, ColumnChoice, Labels, Table, Wanted, open};
 use ndarray::Array2;
 use std::path::PathBuf;
 
@@ -16,15 +16,17 @@ pub enum ReadColumns {
     Text(Labels),
 }
 
-/// The columns with these names: numbers, or text where there is one column of it.
-pub fn read(table: &Table, names: &[String]) -> Result<ReadColumns, Failure> {
+/// The columns with these names: numbers, or text where there is one column of it. A row counts
+/// where the `required` columns hold numbers.
+pub fn read(table: &Table, names: &[String], required: &[usize]) -> Result<ReadColumns, Failure> {
     let columns = table.columns();
     let at = |name: &String| columns.iter().position(|column| column.name == *name);
     let indices: Vec<usize> = names.iter().filter_map(at).collect();
-    let text = indices.iter().find(|&&i| !is_number(&columns[i].kind));
+    let text = indices.iter().find(|&&i| !columns[i].kind.is_number());
     match (text, &indices[..]) {
         (None, _) => {
-            let wanted = Wanted { numbers: indices.clone(), labels: Vec::new() };
+            let (numbers, required) = (indices.clone(), required.to_vec());
+            let wanted = Wanted { numbers, labels: Vec::new(), required };
             let mut reader = table.source().open(&wanted)?;
             let mut all = Vec::new();
             while let Some(block) = reader.next_block()? {
@@ -37,20 +39,24 @@ pub fn read(table: &Table, names: &[String]) -> Result<ReadColumns, Failure> {
             let numbers = Array2::from_shape_vec(shape, all);
             numbers.map(ReadColumns::Numbers).map_err(|e| Failure::Internal(e.to_string()))
         }
-        (Some(_), [one]) => {
-            let wanted = Wanted { numbers: Vec::new(), labels: vec![*one] };
-            let mut reader = table.source().open(&wanted)?;
-            let mut all = Labels::default();
-            while let Some(block) = reader.next_block()? {
-                block.labels.iter().for_each(|more| all.append(more));
-            }
-            Ok(ReadColumns::Text(all))
-        }
+        (Some(_), [one]) => read_text(table, *one, required),
         (Some(&text), _) => Err(Failure::usage(
             format!("several columns must hold numbers, but `{}` is text", columns[text].name),
             format!("use `{}` alone, or leave it out", columns[text].name),
         )),
     }
+}
+
+/// The text of a column, whatever it holds.
+pub fn read_text(table: &Table, column: usize, required: &[usize]) -> Result<ReadColumns, Failure> {
+    let (labels, required) = (vec![column], required.to_vec());
+    let wanted = Wanted { numbers: Vec::new(), labels, required };
+    let mut reader = table.source().open(&wanted)?;
+    let mut all = Labels::default();
+    while let Some(block) = reader.next_block()? {
+        block.labels.iter().for_each(|more| all.append(more));
+    }
+    Ok(ReadColumns::Text(all))
 }
 
 /// Two sets of columns of one table, each with its names.
@@ -76,22 +82,25 @@ pub fn two_sets(
             format!("leave `{both}` out of one of them"),
         ));
     }
-    let one = read(&table, &first)?;
-    let other = read(&table, &second)?;
+    let columns = table.columns().iter().enumerate();
+    let required: Vec<usize> = columns
+        .filter(|(_, c)| {
+            c.kind.is_number() && (first.contains(&c.name) || second.contains(&c.name))
+        })
+        .map(|(index, _)| index)
+        .collect();
+    let one = read(&table, &first, &required)?;
+    let other = read(&table, &second, &required)?;
     Ok([(first, one), (second, other)])
 }
 
 /// Names, ranges and patterns as names; text only where it is one column.
 fn chosen(table: &Table, words: &[String]) -> Result<Vec<String>, Failure> {
     if let [name] = words
-        && table.columns().iter().any(|c| c.name == *name && !is_number(&c.kind))
+        && table.columns().iter().any(|c| c.name == *name && !c.kind.is_number())
     {
         return Ok(words.to_vec());
     }
     let choice = ColumnChoice { features: words.to_vec(), labels: Vec::new() };
     Ok(table.select(&choice)?.feature_names().to_vec())
-}
-
-fn is_number(kind: &Kind) -> bool {
-    matches!(kind, Kind::Float | Kind::Integer)
 }

@@ -19,6 +19,7 @@ use eigenlens_io::{
 };
 use matrix::{Matrix, Rows, is_matrix_market};
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 /// Files that were looked at: their columns have their fate, rows of tables are not read.
 pub struct Opened {
@@ -27,6 +28,10 @@ pub struct Opened {
     /// What was said about missing values.
     missing: Option<Missing>,
     most_missing: Option<f64>,
+    /// Whether warnings are errors.
+    strict: bool,
+    /// Set when what only reading could find out has been told: another reading finds the same.
+    told: OnceLock<()>,
 }
 
 enum Body {
@@ -73,12 +78,13 @@ impl Opened {
             let choice = ColumnChoice { features, labels: reading.labels.clone() };
             let selection = table.select(&choice)?;
             let mut labels = selection.wanted().labels.clone();
+            let selection = options::requiring(selection, &table, &targets, weights);
             labels.extend(targets);
             labels.sort_unstable();
             labels.dedup();
             Body::Table(Box::new(Chosen { table, selection, labels, weights }))
         };
-        let opened = Opened::new(body, paths, reading);
+        let opened = Opened::new(body, paths, reading, common);
         opened.tell(common, talk)?;
         Ok(opened)
     }
@@ -88,6 +94,28 @@ impl Opened {
         paths: &[PathBuf],
         stored: &StoredModel,
         reading: &Reading,
+        common: &Common,
+        talk: &Talk,
+    ) -> Result<Opened, Failure> {
+        Opened::named(paths, stored, reading, false, common, talk)
+    }
+
+    /// Data that a model completes: every other column is carried along, unless labels are named.
+    pub fn for_filling(
+        paths: &[PathBuf],
+        stored: &StoredModel,
+        reading: &Reading,
+        common: &Common,
+        talk: &Talk,
+    ) -> Result<Opened, Failure> {
+        Opened::named(paths, stored, reading, reading.labels.is_empty(), common, talk)
+    }
+
+    fn named(
+        paths: &[PathBuf],
+        stored: &StoredModel,
+        reading: &Reading,
+        keeps_all: bool,
         common: &Common,
         talk: &Talk,
     ) -> Result<Opened, Failure> {
@@ -111,17 +139,22 @@ impl Opened {
             let table = open(paths, &read)?;
             let weights = options::weight_column(&table, reading)?;
             let selection = table.select_named(&names)?;
-            let labels = options::model_labels(&table, &selection, stored, reading)?;
+            let selection = options::requiring(selection, &table, &[], weights);
+            let labels = match keeps_all {
+                true => options::other_columns(&table, &selection),
+                false => options::model_labels(&table, &selection, stored, reading)?,
+            };
             Body::Table(Box::new(Chosen { table, selection, labels, weights }))
         };
-        let opened = Opened::new(body, paths, reading);
+        let opened = Opened::new(body, paths, reading, common);
         opened.tell(common, talk)?;
         Ok(opened)
     }
 
-    fn new(body: Body, paths: &[PathBuf], reading: &Reading) -> Opened {
+    fn new(body: Body, paths: &[PathBuf], reading: &Reading, common: &Common) -> Opened {
         let (missing, most_missing) = (reading.missing, reading.most_missing);
-        Opened { body, paths: paths.into(), missing, most_missing }
+        let (paths, strict, told) = (paths.into(), common.strict, OnceLock::new());
+        Opened { body, paths, missing, most_missing, strict, told }
     }
 
     /// The policy for missing values.
@@ -160,6 +193,22 @@ impl Opened {
         }
     }
 
+    /// What only reading could find out, once.
+    fn tell_findings(&self, findings: &[Note], talk: &Talk) -> Result<(), Failure> {
+        if self.told.set(()).is_err() {
+            return Ok(());
+        }
+        for note in findings {
+            let words = format!("{}: {}", note.what, note.found);
+            match (note.is_warning, self.strict) {
+                (true, true) => return Err(Failure::Check(words)),
+                (true, false) => talk.warn(words),
+                (false, _) => talk.say(words),
+            }
+        }
+        Ok(())
+    }
+
     /// The files in words.
     pub fn name(&self) -> String {
         let first = self.paths.first().map_or_else(String::new, |p| p.display().to_string());
@@ -183,6 +232,22 @@ impl Opened {
                 chosen.labels.iter().map(|&index| columns[index].name.clone()).collect()
             }
             Body::Matrix(matrix) => matrix.names.iter().map(|_| "sample".to_string()).collect(),
+        }
+    }
+
+    /// Where a column is among the labels; else why it is not.
+    pub fn label(&self, name: &str) -> Result<usize, Failure> {
+        if let Some(index) = self.label_names().iter().position(|label| label == name) {
+            return Ok(index);
+        }
+        match &self.body {
+            Body::Table(chosen) if chosen.table.columns().iter().all(|c| c.name != name) => {
+                Err(options::no_column(&chosen.table, name))
+            }
+            _ => Err(Failure::usage(
+                format!("`{name}` is no label column"),
+                format!("use `--labels {name}` to make it one"),
+            )),
         }
     }
 
@@ -327,9 +392,22 @@ impl Opened {
     /// The columns with these names: numbers, or text where there is one column of it.
     pub fn columns_by_name(&self, names: &[String]) -> Result<ReadColumns, Failure> {
         match &self.body {
-            Body::Table(chosen) => columns::read(&chosen.table, names),
+            Body::Table(chosen) => {
+                columns::read(&chosen.table, names, &chosen.selection.wanted().required)
+            }
             Body::Matrix(_) => Err(Failure::Internal("a matrix has no columns by name".into())),
         }
+    }
+
+    /// The text of a column, whatever it holds.
+    pub fn text_column(&self, name: &str) -> Result<ReadColumns, Failure> {
+        let Body::Table(chosen) = &self.body else {
+            return Err(Failure::Internal("a matrix has no columns by name".into()));
+        };
+        let columns = chosen.table.columns();
+        let index = columns.iter().position(|column| column.name == name);
+        let index = index.ok_or_else(|| Failure::Internal("a target that is nowhere".into()))?;
+        columns::read_text(&chosen.table, index, &chosen.selection.wanted().required)
     }
 
     fn about_all(&self, error: eigenlens::Error) -> Failure {

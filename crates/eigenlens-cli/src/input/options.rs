@@ -2,9 +2,10 @@
 
 use crate::arguments::{Common, Reading, WeightKind};
 use crate::failure::Failure;
+use eigenlens::Missing;
 use eigenlens_io::csv::CsvOptions;
 use eigenlens_io::images::ImageOptions;
-use eigenlens_io::{ImageShape, Kind, ReadOptions, Selection, StoredModel, Table};
+use eigenlens_io::{ImageShape, Kind, ReadOptions, Selection, StoredModel, Table, nearest};
 use std::path::PathBuf;
 
 /// The options of the readers of tables. Images get the size that a model wants.
@@ -38,6 +39,7 @@ pub fn for_tables(
         decimal: reading.decimal.as_ref().and_then(|mark| mark.bytes().next()),
         missing: reading.missing_mark.clone(),
         skip_bad_rows: reading.skip_bad_rows,
+        bad_cells_are_missing: reading.missing.is_some_and(|policy| policy != Missing::Error),
         ..CsvOptions::default()
     };
     let images = ImageOptions { size: reading.size.or(image), skip_broken: reading.skip_bad_rows };
@@ -92,7 +94,7 @@ pub fn weight_column(
     let Some(name) = &reading.weights else { return Ok(None) };
     let found = table.columns().iter().position(|column| column.name == *name);
     match found {
-        Some(index) if matches!(table.columns()[index].kind, Kind::Float | Kind::Integer) => {
+        Some(index) if table.columns()[index].kind.is_number() => {
             Ok(Some((index, reading.weight_kind)))
         }
         Some(_) => {
@@ -118,6 +120,21 @@ pub fn target_columns(
     names.iter().map(index).collect()
 }
 
+/// A selection whose rows hold numbers in every column that is read as such, also in another
+/// reading: where bad rows are left out, all readings must have the same.
+pub fn requiring(
+    selection: Selection,
+    table: &Table,
+    targets: &[usize],
+    weights: Option<(usize, WeightKind)>,
+) -> Selection {
+    let is_number = |index: &&usize| table.columns()[**index].kind.is_number();
+    let mut required = selection.wanted().numbers.clone();
+    required.extend(targets.iter().filter(is_number));
+    required.extend(weights.map(|(index, _)| index));
+    selection.requiring(required)
+}
+
 /// The label columns of a table for a model: those asked for, else its text and what were labels
 /// when the model was fitted.
 pub fn model_labels(
@@ -139,10 +156,23 @@ pub fn model_labels(
     Ok(labels)
 }
 
-fn no_column(table: &Table, name: &str) -> Failure {
+/// Every column that is no feature and can be read.
+pub fn other_columns(table: &Table, selection: &Selection) -> Vec<usize> {
+    let columns = table.columns().iter().enumerate();
+    columns
+        .filter(|(index, _)| !selection.wanted().numbers.contains(index))
+        .filter(|(_, column)| !matches!(column.kind, Kind::Unusable(_)))
+        .map(|(index, _)| index)
+        .collect()
+}
+
+/// The error for a column that does not exist: the most similar one, and those there are.
+pub fn no_column(table: &Table, name: &str) -> Failure {
     let names: Vec<String> = table.columns().iter().map(|c| c.name.clone()).collect();
+    let near = nearest(name, table.columns());
+    let near = near.map_or(String::new(), |near| format!("`{near}` is near; "));
     Failure::usage(
         format!("there is no column `{name}`"),
-        format!("there are {}", super::listed(&names)),
+        format!("{near}there are {}", super::listed(&names)),
     )
 }

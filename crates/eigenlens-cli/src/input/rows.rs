@@ -61,9 +61,7 @@ impl Opened {
                 let loaded = chosen.table.load(&chosen.selection, memory, Some(tell))?;
                 let mut labels = Vec::new();
                 if let Loaded::InMemory(read) = &loaded {
-                    for note in &read.findings {
-                        talk.say(format!("{}: {}", note.what, note.found));
-                    }
+                    self.tell_findings(&read.findings, talk)?;
                     if chosen.labels != chosen.selection.wanted().labels {
                         labels = chosen.read_labels()?;
                     }
@@ -113,6 +111,7 @@ impl Opened {
     pub fn for_each_piece(
         &self,
         progress: &Progress,
+        talk: &Talk,
         mut work: impl FnMut(Piece, &[Labels], usize) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let chosen = match &self.body {
@@ -122,8 +121,8 @@ impl Opened {
                 return work(matrix.piece(), &labels, 0);
             }
         };
-        let numbers = chosen.selection.wanted().numbers.clone();
-        let wanted = Wanted { numbers, labels: chosen.labels.clone() };
+        let labels = chosen.labels.clone();
+        let wanted = Wanted { labels, ..chosen.selection.wanted().clone() };
         let source = chosen.table.source();
         let mut reader = source.open(&wanted)?;
         let mut first = 0;
@@ -135,7 +134,8 @@ impl Opened {
         if first == 0 {
             return Err(self.explain(eigenlens::Error::NoRows, 0));
         }
-        Ok(())
+        progress.pause();
+        self.tell_findings(&reader.findings(), talk)
     }
 }
 
@@ -150,7 +150,8 @@ impl Matrix {
 
 impl Chosen {
     fn read_labels(&self) -> Result<Vec<Labels>, Failure> {
-        let wanted = Wanted { numbers: Vec::new(), labels: self.labels.clone() };
+        let required = self.selection.wanted().required.clone();
+        let wanted = Wanted { numbers: Vec::new(), labels: self.labels.clone(), required };
         let mut all = vec![Labels::default(); self.labels.len()];
         let mut reader = self.table.source().open(&wanted)?;
         while let Some(block) = reader.next_block()? {
@@ -163,7 +164,8 @@ impl Chosen {
 
     fn read_weights(&self) -> Result<Option<SampleWeights>, Failure> {
         let Some((index, kind)) = self.weights else { return Ok(None) };
-        let wanted = Wanted { numbers: vec![index], labels: Vec::new() };
+        let required = self.selection.wanted().required.clone();
+        let wanted = Wanted { numbers: vec![index], labels: Vec::new(), required };
         let mut all = Vec::new();
         let mut reader = self.table.source().open(&wanted)?;
         while let Some(block) = reader.next_block()? {
@@ -180,6 +182,17 @@ impl Chosen {
 }
 
 impl Input<'_> {
+    /// What only reading could find out, after a pass over data that are streamed: of those in
+    /// memory it is told when they are read.
+    pub fn tell_findings(&self, talk: &Talk) -> Result<(), Failure> {
+        match &self.held {
+            Held::Table(Loaded::Streamed(rows)) => {
+                self.opened.tell_findings(&rows.findings(), talk)
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The data as the library takes them, with names and weights.
     pub fn data(&self) -> Result<AnyDataset<'_>, Failure> {
         let data = match (self.piece(), &self.held) {

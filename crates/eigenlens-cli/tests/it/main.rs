@@ -1,12 +1,15 @@
 //! The program as users meet it: run as a process, judged by its output, files and exit code.
 
+mod bad_cells;
 mod embeddings;
 mod errors;
+mod file_kinds;
 mod formats;
 mod kernel_pca;
 mod missing;
 mod models;
 mod models_v1;
+mod outputs;
 mod pages;
 mod pictures;
 mod process;

@@ -7,6 +7,7 @@
 //! | integers, truth values, durations | [`Kind::Integer`] |
 //! | text, dates, times, timestamps | [`Kind::Text`] (ISO 8601) |
 //! | dictionaries | what their values are |
+//! | nulls | [`Kind::Empty`] |
 //! | lists, structures, maps, unions, bytes, intervals | [`Kind::Unusable`] |
 //!
 //! Missing values are NaN and empty labels. A reading holds one record batch. A stream must have
@@ -105,6 +106,9 @@ impl Source for ArrowSource {
                 Some(Column { name, kind: Kind::Unusable(reason) }) => {
                     format!("column `{name}` cannot be read: {reason}")
                 }
+                Some(Column { name, kind: Kind::Text }) if wanted.numbers.contains(&index) => {
+                    return Err(self.input.content_in(name, "it holds text, not numbers"));
+                }
                 Some(_) => continue,
                 None => format!("there is no column {}", index + 1),
             };
@@ -129,6 +133,10 @@ impl Source for ArrowSource {
             rows_read: 0,
             rounded,
         }))
+    }
+
+    fn has_values(&self, column: usize) -> Option<bool> {
+        (self.columns.get(column)?.kind == Kind::Empty).then_some(false)
     }
 
     fn n_bytes(&self) -> u64 {

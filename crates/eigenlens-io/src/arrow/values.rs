@@ -21,7 +21,7 @@ pub(super) fn kind(data_type: &DataType) -> Kind {
         Utf8 | LargeUtf8 | Utf8View => return Kind::Text,
         Date32 | Date64 | Time32(_) | Time64(_) | Timestamp(..) => return Kind::Text,
         Dictionary(_, values) => return kind(values),
-        Null => "it has nothing but missing values",
+        Null => return Kind::Empty,
         Binary | LargeBinary | BinaryView | FixedSizeBinary(_) => {
             "it holds bytes, neither numbers nor text"
         }
@@ -124,6 +124,7 @@ fn converted<T: Number>(array: &ArrayRef) -> Option<Vec<T>> {
     }
     let decimal = |scale: i8| u32::try_from(scale).ok();
     match array.data_type() {
+        Null => Some(vec![T::NAN; array.len()]),
         Boolean => {
             let array = array.as_boolean_opt()?;
             let number = |v: bool| T::from_f64(f64::from(u8::from(v)));
@@ -178,6 +179,7 @@ type Writer<'a> = Box<dyn Fn(usize, &mut String) + 'a>;
 fn writer(array: &ArrayRef) -> Option<Writer<'_>> {
     use DataType::*;
     Some(match array.data_type() {
+        Null => Box::new(|_, _| {}),
         Utf8 => {
             let array = array.as_string_opt::<i32>()?;
             Box::new(|row, out| out.push_str(array.value(row)))

@@ -1,7 +1,7 @@
 //! What the pieces of a text table held, added up in their order.
 
 use super::chunks::ChunkFault;
-use super::parse::{BadRows, Fault, Parsed};
+use super::parse::{Fault, Faults, Parsed, Wrong};
 use crate::error::{Error, Place, Result};
 use crate::source::Note;
 use eigenlens::AnyArray;
@@ -15,15 +15,16 @@ pub(super) struct Ledger {
     /// The names of all columns.
     names: Arc<[String]>,
     lines: u64,
-    bad_rows: BadRows,
+    bad_rows: Faults,
+    bad_cells: Faults,
     n_rounded: u64,
     n_rows: u64,
 }
 
 impl Ledger {
     pub(super) fn new(file: PathBuf, names: Arc<[String]>) -> Self {
-        let bad_rows = BadRows::default();
-        Self { file, names, lines: 0, bad_rows, n_rounded: 0, n_rows: 0 }
+        let (bad_rows, bad_cells) = (Faults::default(), Faults::default());
+        Self { file, names, lines: 0, bad_rows, bad_cells, n_rounded: 0, n_rows: 0 }
     }
 
     pub(super) fn file(&self) -> &Path {
@@ -36,11 +37,8 @@ impl Ledger {
         self.lines += parsed.n_lines;
         self.n_rounded += parsed.n_rounded;
         self.n_rows += parsed.n_rows as u64;
-        self.bad_rows.count += parsed.bad_rows.count;
-        if let (None, Some(first)) = (&self.bad_rows.first, &parsed.bad_rows.first) {
-            let line = lines_before + first.line;
-            self.bad_rows.first = Some(Fault { line, ..first.clone() });
-        }
+        self.bad_rows.append(&parsed.bad_rows, lines_before);
+        self.bad_cells.append(&parsed.bad_cells, lines_before);
         match &parsed.fault {
             Some(fault) => Err(self.error(fault, lines_before)),
             None => Ok(()),
@@ -60,6 +58,7 @@ impl Ledger {
         match fault {
             ChunkFault::Input(error) => error,
             ChunkFault::Record { line, what } => {
+                let what = Wrong::Other(what);
                 self.error(&Fault { line, column: None, what, is_fatal: true }, self.lines)
             }
         }
@@ -77,28 +76,35 @@ impl Ledger {
         let file = self.file.display();
         if let Some(first) = &self.bad_rows.first {
             let (count, line) = (self.bad_rows.count, first.line + 1);
-            notes.push(Note {
-                what: String::from("rows left out"),
-                found: format!("{file}: {count}; the first is line {line}: {}", first.what),
-            });
+            let found = format!("{file}: {count}; the first is line {line}: {}", first.what);
+            notes.push(Note::new("rows left out", found));
+        }
+        if let Some(first) = &self.bad_cells.first {
+            let (count, place) = (self.bad_cells.count, self.place(first, 0));
+            let found = format!("{count}; the first is {file}{place}: {}", first.what);
+            notes.push(Note::warning("cells taken for missing values", found));
         }
         if self.n_rounded > 0 {
-            notes.push(Note {
-                what: String::from("whole numbers beyond 2^53"),
-                found: format!("{file}: {} were rounded to double precision", self.n_rounded),
-            });
+            let found = format!("{file}: {} were rounded to double precision", self.n_rounded);
+            notes.push(Note::new("whole numbers beyond 2^53", found));
         }
         notes
     }
 
     fn error(&self, fault: &Fault, lines_before: u64) -> Error {
+        let (file, place) = (self.file.clone(), self.place(fault, lines_before));
+        match &fault.what {
+            Wrong::Cell(cell) => Error::BadCell { file, place, cell: cell.clone() },
+            Wrong::Other(what) => Error::Content { file, place, what: what.clone() },
+        }
+    }
+
+    fn place(&self, fault: &Fault, lines_before: u64) -> Place {
         let column = fault.column.map(|column| match self.names.get(column) {
             Some(name) => format!("`{}`", name.escape_debug()),
             None => (column + 1).to_string(),
         });
-        let line = Some(lines_before + fault.line + 1);
-        let place = Place { line, row: None, column };
-        Error::Content { file: self.file.clone(), place, what: fault.what.clone() }
+        Place { line: Some(lines_before + fault.line + 1), row: None, column }
     }
 
     fn content(&self, what: String) -> Error {

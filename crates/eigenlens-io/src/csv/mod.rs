@@ -1,9 +1,9 @@
 //! Text tables: CSV, TSV and their relatives.
 //!
 //! The first megabyte tells delimiter, decimal mark, header and the kinds of the columns; every
-//! guess is told as a [`Note`] and can be overridden by [`CsvOptions`]. What the rest of the file
-//! then holds is checked against it: text among numbers, a row with other fields than the header, a
-//! number too large are errors with their line and column.
+//! guess is told as a [`Note`] and can be overridden by [`CsvOptions`]. What the file holds is then
+//! checked against it: text in a column that is mostly numbers, a row with other fields than the
+//! header, a number too large are errors with their line and column.
 //!
 //! - Fields may be quoted; two quotes inside are one. Blanks around unquoted fields do not count.
 //! - Lines end with LF, CR or CR LF. Blank lines are passed over.
@@ -49,6 +49,8 @@ pub struct CsvSource {
     columns: Vec<Column>,
     names: Arc<[String]>,
     is_truth: Vec<bool>,
+    /// For each column whether it has a value, as far as the beginning tells.
+    has_values: Vec<Option<bool>>,
     notes: Vec<Note>,
     rows_guess: usize,
 }
@@ -100,9 +102,9 @@ impl CsvSource {
         let mut columns = Vec::new();
         for (name, tally) in names.iter().zip(&survey.tallies) {
             let is_forced = options.text_columns.contains(name);
-            let kind = if is_forced { Kind::Text } else { kind_of(tally, is_whole) };
+            let kind = if is_forced { Kind::Text } else { kind_of(tally) };
             if let (Kind::Text, false, Some((line, text))) = (&kind, is_forced, &tally.first_text)
-                && tally.numbers() > 9 * (tally.texts + tally.truths)
+                && 10 * tally.numbers() > tally.values()
             {
                 notes.push(note(
                     &format!("column `{}`", name.escape_debug()),
@@ -111,7 +113,12 @@ impl CsvSource {
             }
             columns.push(Column { name: name.clone(), kind });
         }
-        let is_truth = survey.tallies.iter().map(|tally| tally.truths > 0).collect();
+        let is_truth = survey.tallies.iter().map(Tally::is_mostly_truth).collect();
+        let has_values = survey.tallies.iter().map(|tally| match tally.values() {
+            0 => is_whole.then_some(false),
+            _ => Some(true),
+        });
+        let has_values = has_values.collect();
         let bytes_per_row = sample.stored_bytes_per_row(survey.n_rows);
         let rows_guess = if is_whole {
             survey.n_rows
@@ -125,6 +132,7 @@ impl CsvSource {
             names: names.into(),
             columns,
             is_truth,
+            has_values,
             notes,
             rows_guess,
             input,
@@ -157,6 +165,12 @@ impl CsvSource {
         for (slot, column) in wanted.labels.iter().enumerate() {
             give(column, &mut |action| action.label.replace(slot).is_none())?;
         }
+        for column in &wanted.required {
+            give(column, &mut |action| {
+                action.is_required = true;
+                true
+            })?;
+        }
         Ok(Layout {
             marks: self.dialect.marks,
             point: self.dialect.point,
@@ -165,6 +179,7 @@ impl CsvSource {
             n_numbers: wanted.numbers.len(),
             n_labels: wanted.labels.len(),
             skip_bad_rows: self.options.skip_bad_rows,
+            bad_cells_are_missing: self.options.bad_cells_are_missing,
         })
     }
 
@@ -228,6 +243,10 @@ impl Source for CsvSource {
         self.input.n_bytes()
     }
 
+    fn has_values(&self, column: usize) -> Option<bool> {
+        self.has_values.get(column).copied().flatten()
+    }
+
     fn locate(&self, wanted: &Wanted, row: usize) -> Result<Option<Location>> {
         let layout = self.layout(wanted)?;
         let mut chunks = self.chunks(usize::MAX)?;
@@ -259,19 +278,19 @@ impl Source for CsvSource {
 /// So much text stays in a processor's own cache while it is read, counted and parsed.
 const CACHED_BYTES: usize = 256 << 10;
 
-fn kind_of(tally: &Tally, is_whole: bool) -> Kind {
-    match (tally.numbers(), tally.truths, tally.texts) {
-        (0, 0, 0) if is_whole => Kind::Unusable(String::from("it has no values")),
-        (0, 0, 0) => Kind::Float,
-        (_, 0, 0) if tally.floats == 0 => Kind::Integer,
-        (_, 0, 0) => Kind::Float,
-        (0, _, 0) => Kind::Integer,
+/// What most of the values are. A few others do not make a feature vanish: they are errors when
+/// they are read.
+fn kind_of(tally: &Tally) -> Kind {
+    match tally {
+        Tally { floats, .. } if tally.is_mostly_numeric() && *floats > 0 => Kind::Float,
+        _ if tally.is_mostly_numeric() || tally.is_mostly_truth() => Kind::Integer,
+        _ if tally.values() == 0 => Kind::Empty,
         _ => Kind::Text,
     }
 }
 
 fn note(what: &str, found: String) -> Note {
-    Note { what: what.to_owned(), found }
+    Note::new(what, found)
 }
 
 fn content(input: &Input, line: Option<u64>, what: &str) -> Error {

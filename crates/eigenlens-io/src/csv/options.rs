@@ -18,6 +18,9 @@ pub struct CsvOptions {
     /// Rows that do not fit (too many or too few fields, text among numbers) are left out and
     /// counted, instead of being an error.
     pub skip_bad_rows: bool,
+    /// Cells that are no numbers in a column of numbers are taken for missing values and counted,
+    /// instead of being an error. Where bad rows are left out, so is theirs.
+    pub bad_cells_are_missing: bool,
     /// About the bytes of one piece that a thread parses.
     pub chunk_bytes: usize,
     /// The longest field in quotes, in bytes.
@@ -41,6 +44,7 @@ impl Default for CsvOptions {
             missing: Vec::new(),
             text_columns: Vec::new(),
             skip_bad_rows: false,
+            bad_cells_are_missing: false,
             chunk_bytes: 1 << 20,
             max_field_bytes: 16 << 20,
             max_row_bytes: 64 << 20,

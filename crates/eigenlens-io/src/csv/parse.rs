@@ -24,6 +24,8 @@ pub(super) struct Layout {
     pub(super) n_labels: usize,
     /// Whether rows that do not fit are left out instead of being an error.
     pub(super) skip_bad_rows: bool,
+    /// Whether cells that are no numbers are taken for missing instead of being an error.
+    pub(super) bad_cells_are_missing: bool,
 }
 
 /// What becomes of a column.
@@ -35,6 +37,8 @@ pub(super) struct Action {
     pub(super) label: Option<usize>,
     /// Whether its values are `true` and `false`.
     pub(super) is_truth: bool,
+    /// Whether a row without a number in it is a bad one.
+    pub(super) is_required: bool,
 }
 
 /// The spellings of a missing value.
@@ -58,7 +62,9 @@ pub(super) struct Parsed {
     /// How many lines, blank ones and those inside quotes included.
     pub(super) n_lines: u64,
     /// Rows left out.
-    pub(super) bad_rows: BadRows,
+    pub(super) bad_rows: Faults,
+    /// Cells taken for missing.
+    pub(super) bad_cells: Faults,
     /// Whole numbers beyond 2^53 that were rounded.
     pub(super) n_rounded: u64,
     /// The line of each row, where it was asked for.
@@ -67,13 +73,29 @@ pub(super) struct Parsed {
     pub(super) fault: Option<Fault>,
 }
 
-/// Rows that were left out because they do not fit.
+/// Rows or cells that do not fit.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct BadRows {
+pub(super) struct Faults {
     /// How many.
     pub(super) count: u64,
     /// The first of them.
     pub(super) first: Option<Fault>,
+}
+
+impl Faults {
+    /// Counts one more.
+    pub(super) fn add(&mut self, fault: Fault) {
+        self.count += 1;
+        self.first.get_or_insert(fault);
+    }
+
+    /// Counts those of the next piece, which has so many lines before it.
+    pub(super) fn append(&mut self, other: &Faults, lines_before: u64) {
+        self.count += other.count;
+        if let (None, Some(first)) = (&self.first, &other.first) {
+            self.first = Some(Fault { line: lines_before + first.line, ..first.clone() });
+        }
+    }
 }
 
 /// What is wrong with a record.
@@ -84,10 +106,28 @@ pub(super) struct Fault {
     /// The column, where it is known.
     pub(super) column: Option<usize>,
     /// What is wrong.
-    pub(super) what: String,
+    pub(super) what: Wrong,
     /// Whether it ends the reading even where bad rows are left out: faults that only some choices
     /// of columns meet must not change which rows there are.
     pub(super) is_fatal: bool,
+}
+
+/// What can be wrong with a record.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Wrong {
+    /// A cell that is not a number: its text, shortened.
+    Cell(String),
+    /// Anything else.
+    Other(String),
+}
+
+impl std::fmt::Display for Wrong {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        match self {
+            Wrong::Cell(cell) => write!(f, "`{}` is not a number", cell.escape_debug()),
+            Wrong::Other(what) => f.write_str(what),
+        }
+    }
 }
 
 impl Layout {
@@ -186,8 +226,7 @@ impl Layout {
                         parsed.fault = Some(fault);
                         return;
                     }
-                    parsed.bad_rows.count += 1;
-                    parsed.bad_rows.first.get_or_insert(fault);
+                    parsed.bad_rows.add(fault);
                 }
             }
         }
@@ -279,7 +318,8 @@ impl Layout {
         column: usize,
         parsed: &mut Parsed,
     ) -> Result<(f64, usize), Fault> {
-        let fault = |what| Fault { line: 0, column: Some(column), what, is_fatal: false };
+        let line = parsed.n_lines;
+        let fault = |what| Fault { line, column: Some(column), what, is_fatal: false };
         let found = field(bytes, at, len, self.marks).map_err(|e| field_fault(e, column))?;
         if found.is_quoted {
             parsed.n_lines += count_lines(bytes.get(at..found.end).unwrap_or_default());
@@ -298,13 +338,15 @@ impl Layout {
                 parsed.n_rounded += 1;
                 Ok((value, found.end))
             }
-            Number::Overflow => Err(fault(format!("{} is too large for a number", shown(content)))),
-            Number::Other => Err(fault(format!(
-                "{} is not a number, but this column has held numbers so far; \
-                 if it is text, name it as a text column, \
-                 if it stands for a missing value, add it to the missing-value marks",
-                shown(content)
-            ))),
+            Number::Overflow => {
+                let what = format!("{} is too large for a number", shown(content));
+                Err(fault(Wrong::Other(what)))
+            }
+            Number::Other if self.bad_cells_are_missing && !self.skip_bad_rows => {
+                parsed.bad_cells.add(fault(Wrong::Cell(shortened(content))));
+                Ok((f64::NAN, found.end))
+            }
+            Number::Other => Err(fault(Wrong::Cell(shortened(content)))),
         }
     }
 
@@ -322,6 +364,8 @@ impl Layout {
         let found = field(bytes, at, len, self.marks).map_err(|e| field_fault(e, column))?;
         if let Some(slot) = action.number {
             (row[slot], _) = self.number(bytes, at, len, column, parsed)?;
+        } else if action.is_required && self.skip_bad_rows {
+            self.number(bytes, at, len, column, parsed)?;
         } else if found.is_quoted {
             parsed.n_lines += count_lines(bytes.get(at..found.end).unwrap_or_default());
         }
@@ -329,11 +373,11 @@ impl Layout {
             let text = match std::str::from_utf8(&found.content) {
                 Ok(text) if !text.contains('\0') => text,
                 _ => {
-                    let what = format!(
+                    let what = Wrong::Other(format!(
                         "{} is not UTF-8 text (Latin-1 or another encoding?); \
                          convert the file to UTF-8",
                         shown(&found.content)
-                    );
+                    ));
                     return Err(Fault { line: 0, column: Some(column), what, is_fatal: true });
                 }
             };
@@ -364,7 +408,7 @@ impl Layout {
             self.actions.len(),
             if self.actions.len() == 1 { "" } else { "s" }
         );
-        Fault { line: 0, column: None, what, is_fatal: false }
+        Fault { line: 0, column: None, what: Wrong::Other(what), is_fatal: false }
     }
 
     /// Passes over one record, counts its lines, and gives the start of the next.
@@ -403,13 +447,18 @@ pub(super) fn truth(field: &[u8]) -> Option<bool> {
 
 /// A field as it can be shown in a message: short, on one line.
 pub(super) fn shown(field: &[u8]) -> String {
+    format!("`{}`", shortened(field).escape_debug())
+}
+
+/// The beginning of a field.
+fn shortened(field: &[u8]) -> String {
     const LONGEST: usize = 40;
     let text = String::from_utf8_lossy(field.get(..4 * LONGEST).unwrap_or(field));
-    let mut short: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
+    let mut short: String = text.chars().take(LONGEST).collect();
     if text.chars().nth(LONGEST).is_some() || field.len() > 4 * LONGEST {
         short.push('…');
     }
-    format!("`{short}`")
+    short
 }
 
 fn field_fault(fault: FieldFault, column: usize) -> Fault {
@@ -417,5 +466,5 @@ fn field_fault(fault: FieldFault, column: usize) -> Fault {
         FieldFault::Unclosed(_) => "a quote opens here and is never closed",
         FieldFault::TextAfterQuote(_) => "there is text after a closing quote",
     };
-    Fault { line: 0, column: Some(column), what: what.to_owned(), is_fatal: false }
+    Fault { line: 0, column: Some(column), what: Wrong::Other(what.to_owned()), is_fatal: false }
 }

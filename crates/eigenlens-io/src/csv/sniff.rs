@@ -250,9 +250,24 @@ impl Tally {
         self.integers + self.floats
     }
 
+    /// How many values there are.
+    pub(super) fn values(&self) -> usize {
+        self.numbers() + self.truths + self.texts
+    }
+
     /// Whether every value is a number, and there is one.
     pub(super) fn is_numeric(&self) -> bool {
-        self.numbers() > 0 && self.texts + self.truths == 0
+        self.numbers() > 0 && self.numbers() == self.values()
+    }
+
+    /// Whether more than half of the values are numbers: a few that are not are mistakes.
+    pub(super) fn is_mostly_numeric(&self) -> bool {
+        2 * self.numbers() > self.values()
+    }
+
+    /// Whether more than half of the values are `true` or `false`.
+    pub(super) fn is_mostly_truth(&self) -> bool {
+        2 * self.truths > self.values()
     }
 }
 
@@ -275,17 +290,20 @@ pub(super) fn judge_header(
             false => (false, "the only row holds numbers"),
         };
     }
+    // Where no column is free of mistakes, numbers with some have to tell.
+    let is_numeric = match below.iter().any(Tally::is_numeric) {
+        true => Tally::is_numeric,
+        false => Tally::is_mostly_numeric,
+    };
     let mut columns = first.iter().zip(below);
     if columns.any(|(content, tally)| {
-        is_text(content) && (tally.is_numeric() || (tally.truths > 0 && truth(content).is_none()))
+        is_text(content) && (is_numeric(tally) || (tally.truths > 0 && truth(content).is_none()))
     }) {
         return (true, "the first row has text where the others have numbers");
     }
-    if !below.iter().any(Tally::is_numeric) {
+    if !below.iter().any(is_numeric) {
         return match first.iter().any(is_text) {
-            true => {
-                (true, "no column holds numbers throughout, so the first row is taken for names")
-            }
+            true => (true, "no column holds numbers, so the first row is taken for names"),
             false => (false, "the first row holds numbers"),
         };
     }

@@ -168,7 +168,7 @@ impl Survey {
     pub(super) fn missing_note(&self) -> Option<Note> {
         let mut marks: BTreeMap<&[u8], usize> = BTreeMap::new();
         for (missing, tally) in self.missing.iter().zip(&self.tallies) {
-            for (mark, count) in missing.iter().filter(|_| tally.is_numeric()) {
+            for (mark, count) in missing.iter().filter(|_| tally.is_mostly_numeric()) {
                 *marks.entry(mark).or_default() += count;
             }
         }

@@ -60,11 +60,11 @@ pub fn open(folder: &Path, options: &ImageOptions) -> Result<ImageFolder> {
     }
     let mut notes = Vec::new();
     if !broken.is_empty() {
-        notes.push(Note { what: "broken images left out".into(), found: listed(&broken) });
+        notes.push(Note::new("broken images left out", listed(&broken)));
     }
     if listing.n_others > 0 {
         let found = format!("{} without the extension of an image", listing.n_others);
-        notes.push(Note { what: "other files".into(), found });
+        notes.push(Note::new("other files", found));
     }
     let shape = common_shape(folder, options, &images, &mut notes)?;
     let has_classes = images.iter().any(|image| !image.file.class.is_empty());
@@ -138,6 +138,10 @@ impl Source for ImageFolder {
 
     fn n_bytes(&self) -> u64 {
         self.n_bytes
+    }
+
+    fn has_values(&self, _: usize) -> Option<bool> {
+        Some(true)
     }
 
     fn image_shape(&self) -> Option<ImageShape> {
@@ -229,7 +233,7 @@ fn common_shape(
     if n_resized > 0 {
         found += &format!("; {n_resized} of {} images stretched to it", images.len());
     }
-    notes.push(Note { what: "size".into(), found });
+    notes.push(Note::new("size", found));
     Ok(shape)
 }
 

@@ -105,7 +105,7 @@ pub fn read(path: &Path, options: &MatrixMarketOptions) -> Result<MatrixMarket> 
             let (matrix, n_doubled) = assemble::csr(entries, &banner, is_transposed, at)?;
             if n_doubled > 0 {
                 let found = format!("{n_doubled} given twice, which count with their sum");
-                notes.push(Note { what: "entries".into(), found });
+                notes.push(Note::new("entries", found));
             }
             let row_names = samples;
             MatrixMarket::Sparse(SparseTable { matrix, row_names, column_names, notes })

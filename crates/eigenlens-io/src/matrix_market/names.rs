@@ -56,7 +56,7 @@ pub(super) fn find(
         let side = if is_rows { &mut rows } else { &mut columns };
         if (!fits_rows && !fits_columns) || side.is_some() {
             let found = format!("not used: its {} names fit no side", names.len());
-            notes.push(Note { what: file.display().to_string(), found });
+            notes.push(Note::new(file.display().to_string(), found));
             continue;
         }
         *side = Some(names);
@@ -69,7 +69,7 @@ pub(super) fn find(
         Orientation::Transposed => true,
     };
     if is_transposed {
-        notes.push(Note { what: "samples".into(), found: "the columns of the file".into() });
+        notes.push(Note::new("samples", "the columns of the file"));
     }
     Ok(Names { rows, columns, is_transposed, notes })
 }
@@ -152,5 +152,5 @@ fn counted(n: usize, expected: usize) -> String {
 }
 
 fn note(what: &str, file: &Path) -> Note {
-    Note { what: format!("names of {what}"), found: file.display().to_string() }
+    Note::new(format!("names of {what}"), file.display().to_string())
 }

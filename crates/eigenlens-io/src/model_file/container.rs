@@ -1,5 +1,6 @@
 //! Arrays and a description in a safetensors container, with a hash over both.
 
+use crate::file_kind::FileKind;
 use crate::json::{from_json, to_json};
 use eigenlens::Value;
 use eigenlens::model::parts::{Array, Numbers};
@@ -98,18 +99,58 @@ impl Content {
     }
 }
 
-/// Refuses a header that is too long before it is read.
+/// Refuses what is no model, and a header that is too long, before the rest is read.
 pub(super) fn check_start(bytes: &[u8]) -> Result<(), String> {
-    let Some(Ok(length)) = bytes.get(..8).map(<[u8; 8]>::try_from) else {
-        return Err(format!("the file has {} bytes: too short for a model", bytes.len()));
+    // After its length the header begins, which is JSON: whatever the length says.
+    let kind = match bytes.get(LENGTH_BYTES) {
+        None | Some(b'{') => None,
+        Some(_) => FileKind::of(bytes),
     };
-    let length = u64::from_le_bytes(length);
+    if let Some(kind) = kind {
+        return Err(format!("this is no model file, but {}", kind.name()));
+    }
+    if FileKind::is_text(bytes) {
+        return Err("this is no model file: it looks like text, such as a table".into());
+    }
+    if bytes.len() < LENGTH_BYTES {
+        return Err(format!("the file has {} bytes: too short for a model", bytes.len()));
+    }
+    let length = header_bytes(bytes) - LENGTH_BYTES as u64;
     if length > MOST_HEADER_BYTES {
         return Err(format!(
             "the header has {length} bytes, but at most {MOST_HEADER_BYTES} are allowed: this is no model file"
         ));
     }
     Ok(())
+}
+
+/// The header begins with its length.
+const LENGTH_BYTES: usize = 8;
+
+/// How many bytes come before the arrays.
+pub(super) fn header_bytes(bytes: &[u8]) -> u64 {
+    let length = bytes.first_chunk::<LENGTH_BYTES>().copied().unwrap_or_default();
+    u64::from_le_bytes(length).saturating_add(LENGTH_BYTES as u64)
+}
+
+/// The method that a header names.
+pub(super) fn method(bytes: &[u8]) -> Result<String, String> {
+    let no_model = || "this is no model of eigenlens".to_string();
+    let end = usize::try_from(header_bytes(bytes)).map_err(|_| no_model())?;
+    let header = bytes.get(LENGTH_BYTES..end).ok_or_else(no_model)?;
+    let header = std::str::from_utf8(header).map_err(|_| no_model())?;
+    let entry = |value: Value, name: &str| match value {
+        Value::Map(mut map) => map.remove(name),
+        _ => None,
+    };
+    let metadata = from_json(header).ok().and_then(|header| entry(header, "__metadata__"));
+    let Some(Value::Text(text)) = metadata.and_then(|metadata| entry(metadata, DESCRIPTION)) else {
+        return Err(no_model());
+    };
+    match from_json(&text).ok().and_then(|description| entry(description, "method")) {
+        Some(Value::Text(method)) => Ok(method),
+        _ => Err(no_model()),
+    }
 }
 
 fn array(name: &str, view: &TensorView) -> Result<Array, String> {

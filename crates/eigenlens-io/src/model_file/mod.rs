@@ -12,6 +12,7 @@
 mod container;
 
 use crate::error::{Error, Place, Result};
+use crate::file_kind::FileKind;
 use crate::images::ImageShape;
 use crate::source::Kind;
 use container::Content;
@@ -60,7 +61,7 @@ impl Kind {
     /// The kind's name in model files and messages.
     pub fn name(&self) -> &'static str {
         match self {
-            Kind::Float => "float",
+            Kind::Float | Kind::Empty => "float",
             Kind::Integer => "integer",
             Kind::Text => "text",
             Kind::Unusable(_) => "unusable",
@@ -100,24 +101,42 @@ impl StoredModel {
 
     /// Reads and checks a model file.
     pub fn read(file: &Path) -> Result<StoredModel> {
-        let open = |source| Error::Open { file: file.into(), source };
-        let mut opened = File::open(file).map_err(open)?;
-        if !opened.metadata().map_err(open)?.is_file() {
-            return Err(content_error(file, "a model is read from a regular file only".into()));
-        }
-        let mut bytes = Vec::new();
-        let read = |source| Error::Read { file: file.into(), source };
-        // The first bytes tell whether the rest is worth reading.
-        opened.by_ref().take(8).read_to_end(&mut bytes).map_err(read)?;
-        container::check_start(&bytes).map_err(|what| content_error(file, what))?;
-        opened.read_to_end(&mut bytes).map_err(read)?;
+        let (mut opened, mut bytes) = start(file)?;
+        opened
+            .read_to_end(&mut bytes)
+            .map_err(|source| Error::Read { file: file.into(), source })?;
         StoredModel::from_bytes(&bytes, file)
+    }
+
+    /// The method of the model in a file, from the file's header alone: the model is not checked.
+    pub fn method_in(file: &Path) -> Result<String> {
+        let (mut opened, mut bytes) = start(file)?;
+        let header = container::header_bytes(&bytes);
+        let rest = header.saturating_sub(bytes.len() as u64);
+        let read = |source| Error::Read { file: file.into(), source };
+        opened.by_ref().take(rest).read_to_end(&mut bytes).map_err(read)?;
+        container::method(&bytes).map_err(|what| content_error(file, what))
     }
 
     /// The model in a file's bytes. `file` is named in errors.
     pub fn from_bytes(bytes: &[u8], file: &Path) -> Result<StoredModel> {
         load(bytes).map_err(|what| content_error(file, what))
     }
+}
+
+/// Opens a model file and reads its first bytes, which tell whether the rest is worth reading.
+fn start(file: &Path) -> Result<(File, Vec<u8>)> {
+    let open = |source| Error::Open { file: file.into(), source };
+    let mut opened = File::open(file).map_err(open)?;
+    if !opened.metadata().map_err(open)?.is_file() {
+        return Err(content_error(file, "a model is read from a regular file only".into()));
+    }
+    let mut bytes = Vec::new();
+    let read = |source| Error::Read { file: file.into(), source };
+    let n = FileKind::HEAD_BYTES as u64;
+    opened.by_ref().take(n).read_to_end(&mut bytes).map_err(read)?;
+    container::check_start(&bytes).map_err(|what| content_error(file, what))?;
+    Ok((opened, bytes))
 }
 
 fn content_error(file: &Path, what: String) -> Error {

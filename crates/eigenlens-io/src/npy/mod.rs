@@ -52,7 +52,7 @@ pub(crate) fn open_input(input: InputFile, options: &NpyOptions) -> Result<NpySo
     let (storage, mut notes) = if start.starts_with(b"PK") {
         let member =
             archive::members(&input).and_then(|members| choose(&input, members, options))?;
-        let note = Note { what: "array".into(), found: member.name.clone() };
+        let note = Note::new("array", member.name.clone());
         let storage = if member.is_deflated {
             Storage::Deflated(member)
         } else {
@@ -74,7 +74,7 @@ pub(crate) fn open_input(input: InputFile, options: &NpyOptions) -> Result<NpySo
     };
     let header = read_header(&input, &storage)?;
     if header.is_fortran {
-        notes.push(Note { what: "order".into(), found: "columns, one after the other".into() });
+        notes.push(Note::new("order", "columns, one after the other"));
     }
     let kind = if header.element.is_float() { Kind::Float } else { Kind::Integer };
     let names = numbered_names(header.n_columns);
@@ -162,6 +162,11 @@ impl Source for NpySource {
             row: 0,
             rounded: Rounded::new(long),
         }))
+    }
+
+    fn has_values(&self, _: usize) -> Option<bool> {
+        // Only floats can be NaN, and there is at least one row.
+        (!self.header.element.is_float()).then_some(true)
     }
 
     fn n_bytes(&self) -> u64 {

@@ -18,6 +18,8 @@ pub(super) enum Meaning {
     /// A whole number times 10 to the power of minus this.
     Decimal(u32),
     Text,
+    /// Nothing but missing values.
+    Nothing,
     Uuid,
     Date,
     Time(TimeUnit),
@@ -44,6 +46,7 @@ impl Meaning {
         match self {
             Meaning::Half | Meaning::Float | Meaning::Double | Meaning::Decimal(_) => Kind::Float,
             Meaning::Bool | Meaning::Signed(_) | Meaning::Unsigned(_) => Kind::Integer,
+            Meaning::Nothing => Kind::Empty,
             _ => Kind::Text,
         }
     }
@@ -75,7 +78,7 @@ impl Meaning {
                 let bits = u8::try_from(int.bit_width).unwrap_or(64);
                 Ok(if int.is_signed { Meaning::Signed(bits) } else { Meaning::Unsigned(bits) })
             }
-            (LogicalType::Unknown, _) => Err("it has nothing but missing values".into()),
+            (LogicalType::Unknown, _) => Ok(Meaning::Nothing),
             _ => Self::of_converted(ConvertedType::NONE, physical, leaf),
         }
     }

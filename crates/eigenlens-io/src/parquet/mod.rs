@@ -5,6 +5,7 @@
 //! | floats of 16, 32 and 64 bits; decimals | [`Kind::Float`] |
 //! | integers, truth values | [`Kind::Integer`] |
 //! | text, categories, JSON, dates, times, timestamps, UUIDs | [`Kind::Text`] (ISO 8601) |
+//! | nulls | [`Kind::Empty`] |
 //! | lists, structures, maps, bytes | [`Kind::Unusable`] |
 //!
 //! Missing values are NaN and empty labels. Columns are decoded in parallel, some thousands of rows
@@ -26,6 +27,7 @@ use crate::source::{Block, BlockReader, Column, Kind, Note, Source, Told, Wanted
 use crate::transpose::{rows_of_columns, rows_per_block};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader};
+use ::parquet::file::statistics::Statistics;
 use column::{Cells, ColumnCursor};
 use eigenlens::AnyArray;
 use meaning::Meaning;
@@ -110,6 +112,20 @@ impl Source for ParquetSource {
         }))
     }
 
+    fn has_values(&self, column: usize) -> Option<bool> {
+        let Ok((leaf, _)) = self.meanings.get(column)? else { return None };
+        let groups = self.metadata.row_groups().iter().filter(|group| group.num_rows() > 0);
+        let mut all_null = true;
+        for group in groups {
+            let statistics = group.column(*leaf).statistics()?;
+            if has_least(statistics) {
+                return Some(true);
+            }
+            all_null &= statistics.null_count_opt() == u64::try_from(group.num_rows()).ok();
+        }
+        all_null.then_some(false)
+    }
+
     fn n_bytes(&self) -> u64 {
         self.input.n_bytes()
     }
@@ -133,6 +149,11 @@ impl ParquetSource {
             }
         };
         let numbers = wanted.numbers.iter().map(usable).collect::<Result<Vec<_>>>()?;
+        if let Some(&text) = numbers.iter().find(|&&index| self.columns[index].kind == Kind::Text) {
+            return Err(self
+                .input
+                .content_in(&self.columns[text].name, "it holds text, not numbers"));
+        }
         let labels = wanted.labels.iter().map(usable).collect::<Result<Vec<_>>>()?;
         Ok((numbers, labels))
     }
@@ -243,6 +264,16 @@ impl Reader<'_> {
             AnyArray::F64(rows_of_columns(n, &columns))
         };
         Block { numbers, labels: labels.iter_mut().map(|c| c.cells.take_text()).collect() }
+    }
+}
+
+/// Whether there is a least value, which NaN is not whatever a writer says.
+fn has_least(statistics: &Statistics) -> bool {
+    match statistics {
+        Statistics::Float(values) => values.min_opt().is_some_and(|least| !least.is_nan()),
+        Statistics::Double(values) => values.min_opt().is_some_and(|least| !least.is_nan()),
+        Statistics::FixedLenByteArray(_) => false,
+        other => other.min_bytes_opt().is_some(),
     }
 }
 

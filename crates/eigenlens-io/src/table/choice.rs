@@ -81,6 +81,12 @@ impl Selection {
         self
     }
 
+    /// The same, for rows that must hold numbers in these columns too (see [`Wanted::required`]).
+    pub fn requiring(mut self, columns: Vec<usize>) -> Self {
+        self.wanted.required = columns;
+        self
+    }
+
     fn new(table: &Table, fates: Vec<ColumnFate>, wanted: Wanted) -> Self {
         let names = |indices: &[usize]| {
             let columns = table.columns();
@@ -94,8 +100,8 @@ impl Selection {
 impl Table {
     /// Chooses columns, in the order of the file.
     ///
-    /// Columns of text become labels unless they are taken out. Whole numbers that count rows are
-    /// used, with a warning.
+    /// Columns of text become labels unless they are taken out. Columns without any value are left
+    /// out. Whole numbers that count rows are used, with a warning.
     pub fn select(&self, choice: &ColumnChoice) -> Result<Selection> {
         let columns = self.columns();
         let features = Chosen::of(&choice.features, columns, |_| true)?;
@@ -106,8 +112,16 @@ impl Table {
             let name = column.name.clone();
             fates.push(ColumnFate { name, fate, reason, warning: None });
         }
+        for index in self.features_without_values(&fates) {
+            if features.is_named[index] {
+                return Err(not_a_feature(&columns[index], NO_VALUES));
+            }
+            fates[index].fate = Fate::Skipped;
+            fates[index].reason = String::from(NO_VALUES);
+        }
         let with = |fate| (0..fates.len()).filter(|&index| fates[index].fate == fate).collect();
-        let wanted = Wanted { numbers: with(Fate::Feature), labels: with(Fate::Label) };
+        let (numbers, labels) = (with(Fate::Feature), with(Fate::Label));
+        let wanted = Wanted { numbers, labels, required: Vec::new() };
         if wanted.numbers.is_empty() {
             return Err(self.no_numbers(&fates));
         }
@@ -138,7 +152,7 @@ impl Table {
                 let similar = hint.map_or(String::new(), |name| format!("; there is `{name}`"));
                 return Err(self.content(format!("{what}{similar}")));
             };
-            if !matches!(columns[index].kind, Kind::Float | Kind::Integer) {
+            if !columns[index].kind.is_number() {
                 return Err(self.content(format!(
                     "the column `{}` should hold numbers, but {}",
                     name.escape_debug(),
@@ -150,7 +164,7 @@ impl Table {
             numbers.push(index);
         }
         let labels = (0..fates.len()).filter(|&i| fates[i].fate == Fate::Label).collect();
-        Ok(Selection::new(self, fates, Wanted { numbers, labels }))
+        Ok(Selection::new(self, fates, Wanted { numbers, labels, required: Vec::new() }))
     }
 
     fn no_numbers(&self, fates: &[ColumnFate]) -> Error {
@@ -170,6 +184,50 @@ impl Table {
         Error::Content { file: self.first_file().to_owned(), place: Place::default(), what }
     }
 
+    /// The features that have no value in any row. The first rows tell for nearly all that they
+    /// have one; only the others are read on.
+    fn features_without_values(&self, fates: &[ColumnFate]) -> Vec<usize> {
+        let source = self.source();
+        let is_feature = |&index: &usize| fates[index].fate == Fate::Feature;
+        let (mut empty, mut unknown) = (Vec::new(), Vec::new());
+        for index in (0..fates.len()).filter(is_feature) {
+            match source.has_values(index) {
+                Some(true) => {}
+                Some(false) => empty.push(index),
+                None => unknown.push(index),
+            }
+        }
+        // A file that cannot be read says so when it is loaded.
+        let first = self.without_values(unknown, Some(1)).unwrap_or_default();
+        empty.extend(self.without_values(first, None).unwrap_or_default());
+        empty
+    }
+
+    /// Those of the columns that have no value in so many blocks, or in all.
+    fn without_values(&self, columns: Vec<usize>, n_blocks: Option<usize>) -> Result<Vec<usize>> {
+        if columns.is_empty() {
+            return Ok(columns);
+        }
+        let wanted = Wanted { numbers: columns, ..Wanted::default() };
+        let mut is_empty = vec![true; wanted.numbers.len()];
+        let mut reader = self.source().open(&wanted)?;
+        let mut blocks = 0;
+        while n_blocks.is_none_or(|most| blocks < most)
+            && is_empty.contains(&true)
+            && let Some(block) = reader.next_block()?
+        {
+            for (slot, is_empty) in is_empty.iter_mut().enumerate().filter(|(_, is)| **is) {
+                *is_empty = match &block.numbers {
+                    AnyArray::F32(numbers) => numbers.column(slot).iter().all(|v| v.is_nan()),
+                    AnyArray::F64(numbers) => numbers.column(slot).iter().all(|v| v.is_nan()),
+                };
+            }
+            blocks += 1;
+        }
+        let columns = wanted.numbers.into_iter().zip(is_empty);
+        Ok(columns.filter(|(_, is_empty)| *is_empty).map(|(column, _)| column).collect())
+    }
+
     /// Looks at the first rows of whole-number features for ones that only count.
     fn warn_of_identifiers(&self, fates: &mut [ColumnFate]) {
         let columns = self.columns();
@@ -179,7 +237,7 @@ impl Table {
         if suspects.is_empty() {
             return;
         }
-        let wanted = Wanted { numbers: suspects.clone(), labels: Vec::new() };
+        let wanted = Wanted { numbers: suspects.clone(), ..Wanted::default() };
         // A file that cannot be read says so when it is loaded.
         let first = self.source().open(&wanted).and_then(|mut reader| reader.next_block());
         let block = first.ok().flatten();
@@ -202,6 +260,16 @@ impl Table {
     }
 }
 
+/// Why a column without any value is no feature.
+const NO_VALUES: &str = "it has no values";
+
+fn not_a_feature(column: &Column, why: &str) -> Error {
+    Error::Usage {
+        what: format!("the column `{}` cannot be a feature: {why}", column.name),
+        hint: None,
+    }
+}
+
 fn judge(
     column: &Column,
     index: usize,
@@ -209,15 +277,10 @@ fn judge(
     features: &Chosen,
     labels: &Chosen,
 ) -> Result<(Fate, String)> {
-    let is_number = matches!(column.kind, Kind::Float | Kind::Integer);
     let said = |fate, reason: &str| Ok((fate, String::from(reason)));
-    let not_a_feature = |why: &str| Error::Usage {
-        what: format!("the column `{}` cannot be a feature: {why}", column.name),
-        hint: None,
-    };
     if let Kind::Unusable(reason) = &column.kind {
         if features.is_named[index] {
-            return Err(not_a_feature(reason));
+            return Err(not_a_feature(column, reason));
         }
         return said(Fate::Skipped, reason);
     }
@@ -233,7 +296,7 @@ fn judge(
     if features.is_excluded[index] || labels.is_excluded[index] {
         return said(Fate::Skipped, "taken out");
     }
-    if is_number {
+    if column.kind.is_number() {
         return match (choice.features.is_empty(), features.is_chosen[index]) {
             (true, _) => said(Fate::Feature, "numbers"),
             (false, true) => said(Fate::Feature, "chosen"),
@@ -241,7 +304,7 @@ fn judge(
         };
     }
     if features.is_named[index] {
-        return Err(not_a_feature("it is text"));
+        return Err(not_a_feature(column, "it is text"));
     }
     match choice.labels.is_empty() {
         true => said(Fate::Label, "text"),

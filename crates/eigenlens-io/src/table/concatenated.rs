@@ -30,25 +30,28 @@ impl Concatenated {
         let mut columns = first.columns().to_vec();
         let first_file = first_file.clone();
         let is_f32 = sources.iter().all(|(_, source)| source.is_f32());
+        let mut seen = vec![Seen::default(); columns.len()];
         let (mut parts, mut notes) = (Vec::new(), Vec::new());
         for (file, source) in sources {
             let indices = matching(&columns, &first_file, source.columns(), &file)?;
-            for (column, &index) in columns.iter_mut().zip(&indices) {
+            for (seen, &index) in seen.iter_mut().zip(&indices) {
                 if let Some(own) = source.columns().get(index) {
-                    let kind = common(&column.kind, &own.kind);
-                    if kind == Kind::Text && column.kind != own.kind {
-                        let found = format!("text, because {} has other values", file.display());
-                        let what = format!("column `{}`", column.name.escape_debug());
-                        notes.push(Note { what, found });
-                    }
-                    column.kind = kind;
+                    seen.add(&own.kind, source.rows_guess(), &file);
                 }
             }
             for note in source.notes() {
                 let what = format!("{}, {}", file.display(), note.what);
-                notes.push(Note { what, found: note.found.clone() });
+                notes.push(Note { what, ..note.clone() });
             }
             parts.push(Part { source, indices });
+        }
+        for (column, seen) in columns.iter_mut().zip(&seen) {
+            column.kind = seen.kind();
+            if let (Kind::Text, Some(numbers)) = (&column.kind, &seen.numbers) {
+                let what = format!("column `{}`", column.name.escape_debug());
+                let found = format!("text, although {} has numbers", numbers.display());
+                notes.push(Note::new(what, found));
+            }
         }
         Ok(Self { parts, columns, notes, is_f32 })
     }
@@ -61,6 +64,7 @@ impl Part {
         Wanted {
             numbers: wanted.numbers.iter().map(own).collect(),
             labels: wanted.labels.iter().map(own).collect(),
+            required: wanted.required.iter().map(own).collect(),
         }
     }
 }
@@ -96,14 +100,42 @@ fn matching(
     Ok(indices)
 }
 
-/// What a column is that is one thing here and another there.
-fn common(one: &Kind, other: &Kind) -> Kind {
-    match (one, other) {
-        (one, other) if one == other => one.clone(),
-        // No values in one file say nothing about the column.
-        (Kind::Unusable(_), known) | (known, Kind::Unusable(_)) => known.clone(),
-        (Kind::Float | Kind::Integer, Kind::Float | Kind::Integer) => Kind::Float,
-        _ => Kind::Text,
+/// What a column is in the files so far.
+#[derive(Clone, Default)]
+struct Seen {
+    /// Of the files where it holds numbers or text, what it is there and how many rows they have.
+    kind: Option<Kind>,
+    rows_of_numbers: usize,
+    rows_of_text: usize,
+    /// The first file where it holds numbers.
+    numbers: Option<PathBuf>,
+    /// What it is in files that say nothing about the others.
+    other: Option<Kind>,
+}
+
+impl Seen {
+    fn add(&mut self, kind: &Kind, rows: usize, file: &Path) {
+        match kind {
+            Kind::Float | Kind::Integer => {
+                let is_whole = self.kind != Some(Kind::Float) && *kind == Kind::Integer;
+                self.kind = Some(if is_whole { Kind::Integer } else { Kind::Float });
+                self.rows_of_numbers = self.rows_of_numbers.saturating_add(rows);
+                self.numbers.get_or_insert_with(|| file.to_owned());
+            }
+            Kind::Text => self.rows_of_text = self.rows_of_text.saturating_add(rows),
+            Kind::Empty | Kind::Unusable(_) => {
+                self.other.get_or_insert_with(|| kind.clone());
+            }
+        }
+    }
+
+    /// What most rows say, as within one file: a few that hold text do not make a feature vanish.
+    fn kind(&self) -> Kind {
+        match &self.kind {
+            Some(kind) if self.rows_of_numbers > self.rows_of_text => kind.clone(),
+            None if self.rows_of_text == 0 => self.other.clone().unwrap_or(Kind::Empty),
+            _ => Kind::Text,
+        }
     }
 }
 
@@ -137,6 +169,18 @@ impl Source for Concatenated {
             bytes_before: 0,
             findings: Vec::new(),
         }))
+    }
+
+    fn has_values(&self, column: usize) -> Option<bool> {
+        let known = self
+            .parts
+            .iter()
+            .map(|part| part.indices.get(column).and_then(|&own| part.source.has_values(own)));
+        known.reduce(|one, other| match (one, other) {
+            (Some(true), _) | (_, Some(true)) => Some(true),
+            (Some(false), Some(false)) => Some(false),
+            _ => None,
+        })?
     }
 
     fn n_bytes(&self) -> u64 {

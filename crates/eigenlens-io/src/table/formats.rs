@@ -2,7 +2,8 @@
 
 use super::ReadOptions;
 use crate::csv::CsvSource;
-use crate::error::Result;
+use crate::error::{Error, Place, Result};
+use crate::file_kind::FileKind;
 use crate::input::Input;
 use crate::npy::NpyOptions;
 use crate::positioned::InputFile;
@@ -14,8 +15,8 @@ use std::path::Path;
 struct Format {
     /// Extensions in lower case, those of compressions removed.
     extensions: &'static [&'static str],
-    /// Whether the first bytes (decompressed) can only be this format.
-    recognises: fn(&[u8]) -> bool,
+    /// What its files are by their first bytes (decompressed).
+    kinds: &'static [FileKind],
     /// Looks at a file.
     open: fn(Input, &ReadOptions) -> Result<Box<dyn Source>>,
 }
@@ -25,34 +26,30 @@ const FORMATS: &[Format] = &[
     Format {
         extensions: &["csv", "tsv", "tab", "txt", "dat"],
         // Any bytes may be text; what cannot be is refused with its encoding named.
-        recognises: |_| false,
+        kinds: &[],
         open: |input, options| Ok(Box::new(CsvSource::open(input, &options.csv)?)),
     },
     Format {
         extensions: &["parquet", "pq"],
-        recognises: |head| head.starts_with(b"PAR1") || head.starts_with(b"PARE"),
+        kinds: &[FileKind::Parquet],
         open: |input, _| Ok(Box::new(parquet::open_input(InputFile::of(&input)?)?)),
     },
     Format {
         extensions: &["arrow", "arrows", "feather", "ipc"],
-        // A file, or a stream.
-        recognises: |head| head.starts_with(b"ARROW1") || head.starts_with(&[0xff; 4]),
+        kinds: &[FileKind::Arrow],
         open: |input, options| {
             Ok(Box::new(arrow::open_input(InputFile::of(&input)?, options.memory)?))
         },
     },
     Format {
         extensions: &["npy", "npz"],
-        recognises: |head| head.starts_with(b"\x93NUMPY") || head.starts_with(b"PK\x03\x04"),
+        kinds: &[FileKind::Npy, FileKind::Npz],
         open: |input, options| {
             let npy = NpyOptions { array: options.array.clone(), memory: options.memory };
             Ok(Box::new(npy::open_input(InputFile::of(&input)?, &npy)?))
         },
     },
 ];
-
-/// How many bytes the formats may look at to recognise themselves.
-const HEAD_BYTES: usize = 64;
 
 /// Opens a file in the format that its content, else its extension says.
 pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn Source>> {
@@ -61,13 +58,27 @@ pub(super) fn open(path: &Path, options: &ReadOptions) -> Result<Box<dyn Source>
         return Ok(Box::new(pool::run(|| images::open(path, &options.images))?));
     }
     let input = Input::open(path, options.expansion)?;
-    let mut head = vec![0; HEAD_BYTES];
+    let mut head = vec![0; FileKind::HEAD_BYTES];
     let n = input.reader()?.fill(&mut head)?;
     head.truncate(n);
     let extension = extension(path, &input);
-    let by_content = FORMATS.iter().find(|format| (format.recognises)(&head));
     let by_name = || FORMATS.iter().find(|format| format.extensions.contains(&extension.as_str()));
-    let format = by_content.or_else(by_name).unwrap_or(&FORMATS[0]);
+    let format = match FileKind::of(&head) {
+        Some(kind) => match FORMATS.iter().find(|format| format.kinds.contains(&kind)) {
+            Some(format) => Some(format),
+            // An archive need not begin with the array that is wanted.
+            None if extension == "npz" => by_name(),
+            None => match kind.not_a_table() {
+                Some(what) => {
+                    let (file, place) = (path.to_owned(), Place::default());
+                    return Err(Error::Content { file, place, what });
+                }
+                None => by_name(),
+            },
+        },
+        None => by_name(),
+    };
+    let format = format.unwrap_or(&FORMATS[0]);
     (format.open)(input, options)
 }
 

@@ -10,6 +10,7 @@ mod streamed;
 pub use choice::{ColumnChoice, ColumnFate, Fate, Selection};
 pub use concatenated::Concatenated;
 pub use load::{InMemory, Loaded, Progress};
+pub use patterns::nearest;
 pub use streamed::Streamed;
 
 use crate::csv::CsvOptions;

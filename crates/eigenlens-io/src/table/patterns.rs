@@ -91,15 +91,17 @@ fn end(name: &str, default: usize, columns: &[Column]) -> Option<usize> {
 
 /// The error for a column that does not exist, with the most similar name.
 pub(super) fn unknown(pattern: &str, columns: &[Column]) -> Error {
-    let nearest = columns
-        .iter()
-        .map(|column| (distance(pattern, &column.name), &column.name))
-        .min()
-        .filter(|(distance, name)| *distance <= 1 + name.chars().count() / 3);
     Error::Usage {
         what: format!("no column matches `{}`", pattern.escape_debug()),
-        hint: nearest.map(|(_, name)| name.clone()),
+        hint: nearest(pattern, columns).map(String::from),
     }
+}
+
+/// The name of a column that is most similar to one that does not exist, where any is.
+pub fn nearest<'a>(name: &str, columns: &'a [Column]) -> Option<&'a str> {
+    let near = columns.iter().map(|column| (distance(name, &column.name), column.name.as_str()));
+    let near = near.min().filter(|(distance, name)| *distance <= 1 + name.chars().count() / 3);
+    near.map(|(_, name)| name)
 }
 
 /// `*` is any text, `?` any character (byte); everything else is itself.

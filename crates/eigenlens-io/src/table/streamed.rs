@@ -28,12 +28,11 @@ impl<'a> Streamed<'a> {
         selection: &Selection,
         progress: Option<Progress<'a>>,
     ) -> Self {
-        let numbers = selection.wanted().numbers.clone();
         let n_rows = OnceLock::new();
         if let Some(known) = table.source().n_rows() {
             n_rows.get_or_init(|| known);
         }
-        let wanted = Wanted { numbers, labels: Vec::new() };
+        let wanted = Wanted { labels: Vec::new(), ..selection.wanted().clone() };
         Self { table, wanted, progress, n_rows, findings: Mutex::default() }
     }
 

@@ -11,7 +11,7 @@ mod temporaries;
 pub use arrow::ArrowWriter;
 pub use csv::{CsvStyle, CsvWriter};
 pub use npy::NpyWriter;
-pub use output::{Output, OutputFormat};
+pub use output::{Output, OutputFormat, check_distinct};
 pub use parquet::ParquetWriter;
 pub use temporaries::{cleanup_temporaries, cleanup_temporaries_and_exit};
 

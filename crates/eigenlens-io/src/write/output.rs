@@ -366,6 +366,49 @@ fn without_temporary_name(error: io::Error) -> io::Error {
     if error.raw_os_error().is_some() { error } else { error.kind().into() }
 }
 
+/// Refuses outputs of which one would replace another: names that lead to one file, however they
+/// are spelled and through links, too.
+pub fn check_distinct(outputs: &[&Path]) -> Result<()> {
+    for (i, path) in outputs.iter().enumerate() {
+        if let Some(other) = outputs[..i].iter().find(|other| is_same_output(path, other)) {
+            let what = match path == other {
+                true => format!("two outputs would go to `{}`", path.display()),
+                false => format!(
+                    "two outputs would go to one file, `{}` and `{}`",
+                    other.display(),
+                    path.display()
+                ),
+            };
+            let hint = Some(String::from("give each output a name of its own"));
+            return Err(Error::Usage { what, hint });
+        }
+    }
+    Ok(())
+}
+
+fn is_same_output(one: &Path, other: &Path) -> bool {
+    one == other || is_same_file(one, other) || place_of(one) == place_of(other)
+}
+
+/// The one spelling of where an output goes, which need not exist yet.
+fn place_of(path: &Path) -> PathBuf {
+    if [Path::new("/dev/stdout"), Path::new("/dev/fd/1")].contains(&path) {
+        return PathBuf::from("-");
+    }
+    let mut path = path.to_owned();
+    // As many links as systems follow.
+    for _ in 0..40 {
+        match fs::read_link(&path) {
+            Ok(to) => path = directory_of(&path).join(to),
+            Err(_) => break,
+        }
+    }
+    match (fs::canonicalize(directory_of(&path)), path.file_name()) {
+        (Ok(directory), Some(name)) if path != Path::new("-") => directory.join(name),
+        _ => path,
+    }
+}
+
 /// Whether two names lead to one file: also through links.
 fn is_same_file(output: &Path, input: &Path) -> bool {
     if output == Path::new("-") || input == Path::new("-") {

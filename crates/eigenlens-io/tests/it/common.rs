@@ -109,6 +109,9 @@ pub fn complaint<T: std::fmt::Debug>(
 ) -> (Option<u64>, Option<String>, String) {
     match result {
         Err(Error::Content { place, what, .. }) => (place.line, place.column, what),
+        Err(Error::BadCell { place, cell, .. }) => {
+            (place.line, place.column, format!("`{cell}` is not a number"))
+        }
         other => panic!("expected a content error, not {other:?}"),
     }
 }

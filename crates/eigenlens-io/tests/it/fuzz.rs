@@ -13,6 +13,7 @@ fn with_chunks(chunk_bytes: usize) -> CsvOptions {
 fn outcome(text: &[u8], csv: CsvOptions) -> Result<Read, String> {
     read_with(text, csv).map_err(|error| match error {
         Error::Content { place, what, .. } => format!("{place}: {what}"),
+        Error::BadCell { place, cell, .. } => format!("{place}: {cell}"),
         other => format!("{other:?}"),
     })
 }

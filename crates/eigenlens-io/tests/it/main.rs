@@ -1,5 +1,6 @@
 //! Files in and out, as a user of the crate meets them.
 
+mod bad_cells;
 mod common;
 mod compressed;
 mod csv_bad;

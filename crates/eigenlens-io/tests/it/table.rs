@@ -108,10 +108,10 @@ fn several_files_are_one_table_by_name() {
         let result = read_files(&[first.clone(), other], &ReadOptions::default());
         assert!(complaint(result).2.contains(column));
     }
-    // Text in one file makes the column text in all.
-    let codes = scratch.file("e.csv", "name,x,y\n7,1,A1\n");
+    // Text in half of the rows makes the column text in all files.
+    let codes = scratch.file("e.csv", "name,x,y\n7,1,A1\n8,2,A2\n");
     let read = read_files(&[first, codes], &ReadOptions::default()).expect("a table");
-    assert_eq!(read.labels, [["a", "b", "7"], ["2", "4", "A1"]]);
+    assert_eq!(read.labels, [["a", "b", "7", "8"], ["2", "4", "A1", "A2"]]);
 }
 
 #[test]

@@ -95,10 +95,12 @@ pub fn fit<'py>(
             let method = configured(name, given, options)?;
             py.detach(|| {
                 let fitted = method.fit(&data.data(Some(&held))?, scores);
+                files.keep_findings(&held);
                 fitted.map_err(|error| budget.explain(error, files, held.n_bytes()))
             })?
         }
     };
+    data.warn(py)?;
     Ok((Model::new(fitted.model), fitted.scores.map(|scores| to_array(py, scores))))
 }
 

@@ -39,8 +39,8 @@ impl Content {
             let columns = source.columns().iter().enumerate();
             columns.filter(|(_, column)| kinds.contains(&column.kind)).map(|(i, _)| i).collect()
         };
-        let wanted =
-            Wanted { numbers: which(&[Kind::Float, Kind::Integer]), labels: which(&[Kind::Text]) };
+        let (numbers, labels) = (which(&[Kind::Float, Kind::Integer]), which(&[Kind::Text]));
+        let wanted = Wanted { numbers, labels, ..Wanted::default() };
         Content::wanted(source, &wanted)
     }
 

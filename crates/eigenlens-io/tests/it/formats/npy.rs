@@ -67,7 +67,7 @@ fn some_columns_of_either_order_and_storage() {
         array("deflated.npz", "f.npy").unwrap(),
     ];
     for source in sources {
-        let wanted = Wanted { numbers: vec![4, 1], labels: vec![2] };
+        let wanted = Wanted { numbers: vec![4, 1], labels: vec![2], ..Wanted::default() };
         let content = Content::wanted(&source, &wanted).unwrap();
         assert_eq!(content.names, ["x5", "x2"]);
         assert!(content.numbers.column(0).iter().enumerate().all(|(i, &x)| x == cell(i, 4)));

@@ -56,7 +56,7 @@ pub(super) fn check_typed(source: &dyn Source, has_half: bool) {
     assert_column(&content.column("wide"), |i| 1e30 + i as f64);
     let label = |name: &str| -> Vec<String> {
         let index = source.columns().iter().position(|column| column.name == name).unwrap();
-        let wanted = Wanted { numbers: vec![], labels: vec![index] };
+        let wanted = Wanted { labels: vec![index], ..Wanted::default() };
         Content::wanted(source, &wanted).unwrap().labels.remove(0)
     };
     let text = label("text");
@@ -79,27 +79,31 @@ pub(super) fn check_typed(source: &dyn Source, has_half: bool) {
         let numbers = (0..source.columns().len())
             .filter(|&i| source.columns()[i].kind == Kind::Integer)
             .collect();
-        source.open(&Wanted { numbers, labels: vec![] }).unwrap()
+        source.open(&Wanted { numbers, ..Wanted::default() }).unwrap()
     };
     while reader.next_block().unwrap().is_some() {}
     let findings: Vec<String> = reader.findings().into_iter().map(|note| note.what).collect();
     assert_eq!(findings, ["column `u64`"]);
     assert_eq!(label("bool")[..4], ["true", "false", "true", ""]);
-    for (name, reason) in
-        [("list", "lists"), ("struct", "structures"), ("bytes", "bytes"), ("nothing", "missing")]
-    {
+    for (name, reason) in [("list", "lists"), ("struct", "structures"), ("bytes", "bytes")] {
         let index = source.columns().iter().position(|column| column.name == name).unwrap();
         let kind = &source.columns()[index].kind;
         assert!(matches!(kind, Kind::Unusable(why) if why.contains(reason)), "{name}: {kind:?}");
-        let refused = source.open(&Wanted { numbers: vec![index], labels: vec![] });
+        let refused = source.open(&Wanted { numbers: vec![index], ..Wanted::default() });
         assert!(matches!(refused, Err(Error::Usage { .. })));
     }
+    // Nulls without a type: no values, as numbers and as labels.
+    let nothing = source.columns().iter().position(|column| column.name == "nothing").unwrap();
+    assert_eq!(source.columns()[nothing].kind, Kind::Empty);
+    let wanted = Wanted { numbers: vec![nothing], ..Wanted::default() };
+    assert!(Content::wanted(source, &wanted).unwrap().numbers.iter().all(|x| x.is_nan()));
+    assert!(label("nothing").iter().all(String::is_empty));
 }
 
 #[test]
 fn columns_come_in_the_order_asked_for() {
     let source = parquet::open(&fixture("plain_none.parquet")).unwrap();
-    let wanted = Wanted { numbers: vec![3, 0], labels: vec![4] };
+    let wanted = Wanted { numbers: vec![3, 0], labels: vec![4], ..Wanted::default() };
     let content = Content::wanted(&source, &wanted).unwrap();
     assert_eq!(content.names, ["c3", "c0"]);
     assert_column(&content.column("c3"), |i| cell(i, 3));
@@ -173,7 +177,8 @@ fn wide_tables_are_read_at_once_and_by_blocks_alike() {
     writer.finish().unwrap();
     let source = parquet::open(&path).unwrap();
     // Every other column, backwards: places in the rows are not places in the file.
-    let wanted = Wanted { numbers: (0..53).rev().step_by(2).collect(), labels: vec![] };
+    let numbers = (0..53).rev().step_by(2).collect();
+    let wanted = Wanted { numbers, ..Wanted::default() };
     let content = Content::wanted(&source, &wanted).unwrap();
     for (k, &j) in wanted.numbers.iter().enumerate() {
         assert_eq!(content.numbers.column(k), values.column(j));
