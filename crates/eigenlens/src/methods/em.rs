@@ -167,19 +167,21 @@ impl Fit {
         // model is as free as with k = d.
         let most = d.saturating_sub(1);
         let Surveyed { prepared, by, variances, .. } = surveyed;
+        // Where nothing varies a prior has nothing to weigh: it switches every direction off.
+        let nothing = wish.bayesian && mean_variance == 0.0;
         let attempt = |k: usize, observer: &mut Observer| {
             fit(
                 prepared,
                 by,
                 variances,
                 k.min(most),
-                wish.bayesian,
+                wish.bayesian && !nothing,
                 &em,
                 self.options.seed,
                 observer,
             )
         };
-        let (k, estimate) = match &self.n_components {
+        let (k, mut estimate) = match &self.n_components {
             NComponents::Fixed(k) => (*k, attempt(*k, observer)?),
             NComponents::All => (limit, attempt(limit, observer)?),
             NComponents::VarianceShare(share) => {
@@ -203,6 +205,9 @@ impl Fit {
                 });
             }
         };
+        if nothing {
+            estimate.parts.iter_mut().for_each(|part| part.w.fill(0.0));
+        }
         self.dress(data, surveyed, estimate, k, wish, plan, &em)
     }
 

@@ -201,6 +201,7 @@ impl LaplacianEigenmaps {
         Ok(EmbeddingModel::new(EmbeddingParts {
             method: "laplacian",
             coordinates,
+            exponent: 0,
             eigenvalues: pairs.values,
             useful: k,
             trace: None,

@@ -194,6 +194,7 @@ impl Lle {
         Ok(EmbeddingModel::new(EmbeddingParts {
             method: "lle",
             coordinates,
+            exponent: 0,
             eigenvalues: pairs.values,
             useful: k,
             trace: None,

@@ -92,10 +92,12 @@ impl<T: Scalar> Supervised<'_, '_, T> {
         let measured =
             self.measure(&standardized, &blend, &pairs, &map, &values, scores.as_mut())?;
         let divisor = columns.weight - 1.0;
-        let mut along: Vec<f64> = measured.squares.iter().map(|s| s / divisor).collect();
+        let mut along: Vec<f64> = measured.tails.squares.iter().map(|s| s / divisor).collect();
         along[useful..].fill(0.0);
         // Step 5: what the user should know.
         let mut warnings = self.warnings(columns, &by, &variances, &along, useful, k, &blend);
+        let counts = prepared.counts();
+        fit::mind_seen_scores::<T>(&mut warnings, &measured.tails, counts, &along, &by);
         warnings.extend(self.labels.warnings.iter().cloned());
         let scores = match scores {
             Some(scores) => scores.into_array()?,
@@ -377,7 +379,7 @@ impl<T: Scalar> Supervised<'_, '_, T> {
             none_missed,
         });
         let cross = labels.cross.slice(s![.., ..k]).to_owned();
-        Ok(Findings { certificate, cross, squares: tails.squares })
+        Ok(Findings { certificate, cross, tails })
     }
 }
 
@@ -386,8 +388,8 @@ struct Findings {
     certificate: Certificate,
     /// `Δᵀ W Xs U` (ℓ × k).
     cross: Array2<f64>,
-    /// Σ w z² of each component.
-    squares: Vec<f64>,
+    /// How the scores of each component are spread.
+    tails: Tails,
 }
 
 /// ‖M‖, or a bound on it.

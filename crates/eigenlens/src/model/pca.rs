@@ -240,9 +240,17 @@ impl PcaModel {
         &self.parts.warnings
     }
 
-    /// The asymptotic standard error of each variance, `λ √(2/(n − 1))`, where n is known.
+    /// `√(2/(n − 1))`, the relative standard error of a variance, where n is known. It is that of variances
+    /// about the mean: values of data that are not centred have none.
+    pub(super) fn sampling_factor(&self) -> Option<f64> {
+        let n = self.parts.n_samples.filter(|_| self.parts.center)?;
+        Some((2.0 / (n - 1.0)).sqrt())
+    }
+
+    /// The asymptotic standard error of each variance, `λ √(2/(n − 1))`, where n is known and the data are
+    /// centred.
     pub fn sampling_errors(&self) -> Option<Vec<f64>> {
-        let factor = (2.0 / (self.parts.n_samples? - 1.0)).sqrt();
+        let factor = self.sampling_factor()?;
         Some(self.explained_variance.iter().map(|v| v * factor).collect())
     }
 
@@ -250,8 +258,7 @@ impl PcaModel {
     /// their joint span is identified by the sample (North et al. 1982), as ranges. The last range
     /// may go on with components that were not kept.
     pub fn sampling_groups(&self) -> Vec<Range<usize>> {
-        let Some(n) = self.parts.n_samples else { return Vec::new() };
-        let factor = (2.0 / (n - 1.0)).sqrt();
+        let Some(factor) = self.sampling_factor() else { return Vec::new() };
         let values = &self.parts.values;
         let useful = self.parts.map.useful;
         let mut groups = Vec::new();
