@@ -4,7 +4,7 @@ use crate::data::{AnyData, Given, each, to_array};
 use crate::{errors, records};
 use eigenlens::model::from_parts;
 use eigenlens::{
-    Dataset, Error, PcaModel, PpcaMixtureModel, PpcaModel, Scalar, TermWeights, Warning,
+    Dataset, Error, Options, PcaModel, PpcaMixtureModel, PpcaModel, Scalar, TermWeights, Warning,
 };
 use eigenlens_io::write::Output;
 use eigenlens_io::{Numbers, Origin, OriginColumn, StoredModel};
@@ -29,7 +29,7 @@ impl Model {
         let column = |f| OriginColumn { name: name(f), kind: "float".into() };
         let columns = (0..model.n_features()).map(column).collect();
         let origin = Origin { program, columns, ..Origin::default() };
-        Model(StoredModel { model, term_weights: None, origin })
+        Model(StoredModel { model, term_weights: None, fill: None, origin })
     }
 
     pub fn model(&self) -> &dyn eigenlens::Model {
@@ -142,10 +142,20 @@ impl Model {
     ) -> PyResult<Bound<'py, PyAny>> {
         let taken = data.take()?;
         let model = self.model();
-        let scores = taken.run(py, memory, |data| match (&self.0.term_weights, data) {
-            (None, AnyData::F32(data)) => model.transform_f32(data).map(Numbers::F32),
-            (None, AnyData::F64(data)) => model.transform_f64(data).map(Numbers::F64),
-            (Some(weights), data) => each!(data, data => weighted_scores(model, weights, data)),
+        let options = Options { memory, ..Options::default() };
+        let StoredModel { term_weights, fill, .. } = &self.0;
+        let scores = taken.run(py, memory, |data| match (term_weights, fill, data) {
+            (None, None, AnyData::F32(data)) => model.transform_f32(data).map(Numbers::F32),
+            (None, None, AnyData::F64(data)) => model.transform_f64(data).map(Numbers::F64),
+            (None, Some(fill), AnyData::F32(data)) => {
+                let whole = data.fill_missing(fill, &options)?;
+                model.transform_f32(&whole.dataset()).map(Numbers::F32)
+            }
+            (None, Some(fill), AnyData::F64(data)) => {
+                let whole = data.fill_missing(fill, &options)?;
+                model.transform_f64(&whole.dataset()).map(Numbers::F64)
+            }
+            (Some(weights), _, data) => each!(data, data => weighted_scores(model, weights, data)),
         })?;
         Ok(to_array(py, scores))
     }
@@ -368,6 +378,7 @@ impl Model {
         let stored = StoredModel {
             model: from_parts(&parts).map_err(errors::library)?,
             term_weights: self.0.term_weights.clone(),
+            fill: self.0.fill.clone(),
             origin: Origin { options, ..self.0.origin.clone() },
         };
         let bytes = stored.to_bytes(&path).map_err(errors::owned_file)?;

@@ -17,7 +17,7 @@ use eigenlens::{
 };
 use eigenlens_io::write::Output;
 use eigenlens_io::{Labels, Numbers, Origin, StoredModel, json};
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView2, s};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -47,6 +47,9 @@ pub fn run(method: &FitMethod, common: &Common, talk: &Talk) -> Result<(), Failu
     let whole =
         if method.takes_holes() { None } else { Whole::of(&data, &opened, &wishes.options)? };
     let data = whole.as_ref().map_or(data, Whole::data);
+    if let (Some(whole), Some(target)) = (&whole, &wishes.target) {
+        wishes.target = Some(whole.target(target).map_err(|e| opened.explain(e, 0))?);
+    }
 
     // A stream shows how far each pass is.
     let spinner = input.piece().map(|_| Progress::spinner(talk, "fitting"));
@@ -54,12 +57,21 @@ pub fn run(method: &FitMethod, common: &Common, talk: &Talk) -> Result<(), Failu
     // Under a budget scores are made afterwards, block by block.
     let want_scores = outputs.scores.is_some() && memory.all.is_none() && input.piece().is_some();
     let fitted = method.fit(&wishes, &data, want_scores).map_err(|e| {
+        let e = match &whole {
+            Some(whole) => whole.in_original_rows(e),
+            None => e,
+        };
         where_holes_are(e, &data, method.takes_holes(), |e| {
             memory.explain(e, &opened, input.bytes())
         })
     })?;
     drop(spinner);
     let Fitted { model, scores } = fitted;
+    // Scores that the model holds cost no memory, and must not depend on the budget.
+    let scores = match (&outputs.scores, scores) {
+        (Some(_), None) => model.training_scores().map(|held| in_type_of(&opened, held)),
+        (_, scores) => scores,
+    };
     tell_choice(&*model, asked, &wishes, talk);
     let treated = whole.as_ref().and_then(Whole::treatment).or(model.missing());
     if let Some(treatment) = treated {
@@ -74,7 +86,8 @@ pub fn run(method: &FitMethod, common: &Common, talk: &Talk) -> Result<(), Failu
     }
     let stored = StoredModel {
         model,
-        term_weights: weighted.map(|(weights, _)| weights),
+        fill: whole.as_ref().and_then(Whole::fill).map(<[f64]>::to_vec),
+        term_weights: weighted.as_ref().map(|(weights, _)| weights.clone()),
         origin: Origin {
             program: concat!("eigenlens ", env!("CARGO_PKG_VERSION")).into(),
             options: in_words(method, &wishes, &opened),
@@ -426,9 +439,12 @@ impl Outputs {
         if let Some(table) = self.scores {
             let path = table.path.clone();
             match scores {
-                Some(scores) => {
+                Some(scores) if input.piece().is_some() => {
                     table.write_all(&opened.label_names(), input.labels(), &names, &scores)?;
                 }
+                Some(scores) => write_pieces(stored, opened, table, talk, |rows, first| {
+                    Ok(rows_of(&scores, first, rows.n_rows()))
+                })?,
                 None => write_scores(stored, opened, table, talk)?,
             }
             tell("scores", &path);
@@ -456,27 +472,61 @@ impl Outputs {
 pub fn write_scores(
     stored: &StoredModel,
     opened: &Opened,
+    table: TableOutput,
+    talk: &Talk,
+) -> Result<(), Failure> {
+    let mut holed = 0;
+    write_pieces(stored, opened, table, talk, |rows, first| {
+        holed += with_holes(rows);
+        terms::scores(stored, rows, opened).map_err(|e| opened.explain(e, first))
+    })?;
+    if holed > 0 {
+        let how = match stored.fill {
+            Some(_) => "the means of the training samples stand in for them",
+            None => {
+                "their scores are fitted to what is observed, with less certainty (`transform \
+                 --standard-errors` says how much)"
+            }
+        };
+        talk.say(format!("{holed} samples have missing values: {how}"));
+    }
+    Ok(())
+}
+
+/// Scores of every piece of a table, with its labels. The work is given the index of the first row.
+fn write_pieces(
+    stored: &StoredModel,
+    opened: &Opened,
     mut table: TableOutput,
     talk: &Talk,
+    mut scores: impl FnMut(Piece, usize) -> Result<Numbers, Failure>,
 ) -> Result<(), Failure> {
     let is_f32 = opened.is_f32() && stored.term_weights.is_none();
     let names = component_names(&*stored.model);
     table.begin(&opened.label_names(), &names, is_f32, opened.n_samples().0)?;
     let progress = Progress::bytes(talk, "scoring");
-    let mut holed = 0;
     opened.for_each_piece(&progress, |rows, labels, first| {
-        holed += with_holes(rows);
-        let scores = terms::scores(stored, rows, opened).map_err(|e| opened.explain(e, first))?;
-        table.write(labels, view(&scores))
+        table.write(labels, view(&scores(rows, first)?))
     })?;
-    table.finish()?;
-    if holed > 0 {
-        talk.say(format!(
-            "{holed} samples have missing values: their scores are fitted to what is observed, with \
-             less certainty (`transform --standard-errors` says how much)"
-        ));
+    table.finish()
+}
+
+/// Scores in the type that those of the table have.
+fn in_type_of(opened: &Opened, scores: ArrayView2<f64>) -> Numbers {
+    if opened.is_f32() {
+        Numbers::F32(scores.mapv(f32::from_f64))
+    } else {
+        Numbers::F64(scores.to_owned())
     }
-    Ok(())
+}
+
+/// Some rows, in an array of their own.
+fn rows_of(numbers: &Numbers, first: usize, count: usize) -> Numbers {
+    let rows = s![first..first + count, ..];
+    match numbers {
+        Numbers::F32(x) => Numbers::F32(x.slice(rows).to_owned()),
+        Numbers::F64(x) => Numbers::F64(x.slice(rows).to_owned()),
+    }
 }
 
 /// Samples with a missing value.

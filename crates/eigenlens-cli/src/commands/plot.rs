@@ -38,7 +38,7 @@ pub fn run(asked: &Plot, common: &Common, talk: &Talk) -> Result<(), Failure> {
         let samples = Samples::read(&asked.data, &stored, &asked.reading, common, talk)?;
         Some(samples.with_columns(asked.color.as_ref(), asked.names.as_ref())?)
     };
-    output.write(&draw(asked, kind, &stored, samples.as_ref(), axes)?, talk)
+    output.write(&draw(asked, kind, &stored, samples.as_ref(), axes, talk)?, talk)
 }
 
 fn draw(
@@ -47,6 +47,7 @@ fn draw(
     stored: &StoredModel,
     samples: Option<&Samples>,
     axes: [usize; 2],
+    talk: &Talk,
 ) -> Result<Picture, Failure> {
     let model = &*stored.model;
     let need = || samples.ok_or_else(|| need_table(asked, kind));
@@ -58,22 +59,22 @@ fn draw(
         PlotKind::Loadings => pictures::loadings(model)?.draw()?,
         PlotKind::HeatMap => pictures::heat_map(model)?.draw()?,
         PlotKind::Circle => pictures::circle(model, axes)?.draw()?,
-        PlotKind::Posterior => need()?.posterior_picture(stored, axes)?.draw()?,
+        PlotKind::Posterior => {
+            let picture = need()?.posterior_picture(stored, axes)?;
+            talk.say(&picture.caption);
+            picture.draw()?
+        }
         PlotKind::Imputation => return Err(need_table(asked, kind)),
         PlotKind::Scores => need()?.scores_picture(stored, axes)?.draw()?,
         PlotKind::Biplot => need()?.biplot(stored, axes)?.draw()?,
-        PlotKind::Monitoring => match need()?.monitoring(model) {
-            Some(picture) => picture.draw()?,
-            None if model.as_pca().is_none() => {
-                return Err(pictures::no_picture(model, "monitoring"));
+        PlotKind::Monitoring => {
+            let samples = need()?;
+            let picture = samples.monitoring(model)?;
+            if let Some((shown, of)) = samples.monitored_of() {
+                talk.say(format!("shown: {shown} of {of} samples, those without missing entries"));
             }
-            None => {
-                return Err(Failure::Check(
-                    "T² and Q are not defined for this model: its number of samples is not known"
-                        .into(),
-                ));
-            }
-        },
+            picture.draw()?
+        }
         PlotKind::Path => pictures::path(model)?.draw()?,
         PlotKind::Images => match images::shape(stored, asked.image_size)? {
             Some(shape) => match model.as_pca() {

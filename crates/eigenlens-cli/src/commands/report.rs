@@ -99,7 +99,8 @@ fn of_samples(stored: &StoredModel, samples: &Samples) -> Result<Section, Failur
     if model.linear().is_some() && model.n_features() <= 60 && model.n_components() > 1 {
         blocks.push(figure(samples.biplot(stored, [0, 1])?.draw()?));
     }
-    if let Some(picture) = samples.monitoring(model) {
+    // T² and Q are not defined for every model: their picture then is not drawn.
+    if let Ok(picture) = samples.monitoring(model) {
         blocks.push(figure(picture.draw()?));
     }
     Ok(Section { title: "Samples".into(), blocks })

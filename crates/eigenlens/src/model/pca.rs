@@ -446,10 +446,14 @@ impl PcaModel {
         let unit = power_of_two(self.parts.map.by.exponent);
         let values = self.parts.spectrum.as_deref().unwrap_or(&self.parts.values);
         Ok(ModelSpectrum {
-            values: values.iter().take(max_rank).map(|v| v.max(0.0) * unit * unit).collect(),
+            values: values.take(max_rank).map(|v| v.max(0.0) * unit * unit).collect(),
             total_variance: self.total_variance(),
             n_samples: n,
             n_features: self.n_features(),
+        // With holes integrated out no route lists all variances, but of a covariance as free as any the
+        // last one is the noise.
+        let last = self.parts.next_value.filter(|_| values.len() + 1 == max_rank);
+        let values = values.iter().copied().chain(last);
             max_rank,
             centered: self.parts.center,
             standardized: self.scale().is_some(),
