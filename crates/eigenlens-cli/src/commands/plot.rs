@@ -98,6 +98,10 @@ fn need_table(asked: &Plot, kind: PlotKind) -> Failure {
     )
 }
 
+/// Pictures of the plane of two components.
+const PLANES: [PlotKind; 4] =
+    [PlotKind::Scores, PlotKind::Biplot, PlotKind::Circle, PlotKind::Posterior];
+
 /// Options that a picture would ignore are refused.
 fn check(asked: &Plot, kind: PlotKind) -> Result<(), Failure> {
     let of_samples = matches!(
@@ -119,6 +123,16 @@ fn check(asked: &Plot, kind: PlotKind) -> Result<(), Failure> {
     if asked.image_size.is_some() && kind != PlotKind::Images {
         return refuse("--image-size");
     }
+    if asked.axes.is_some() && !PLANES.contains(&kind) {
+        let takers: Vec<String> = PLANES.iter().map(|kind| format!("`{}`", word(*kind))).collect();
+        return Err(Failure::usage(
+            format!(
+                "`--axes` does not fit `--kind {}`, which shows no plane of two components",
+                word(kind)
+            ),
+            format!("leave out `--axes`, or use one of the kinds {}", takers.join(", ")),
+        ));
+    }
     Ok(())
 }
 
@@ -126,8 +140,9 @@ fn axes(asked: &Plot, stored: &StoredModel) -> Result<[usize; 2], Failure> {
     let k = stored.model.n_components();
     // A model of one component is shown on a line.
     let most = k.max(2);
-    match asked.axes[..] {
-        [x, y] if (1..=most).contains(&x) && (1..=most).contains(&y) && x != y => {
+    match asked.axes.as_deref() {
+        None => Ok([0, 1]),
+        Some(&[x, y]) if (1..=most).contains(&x) && (1..=most).contains(&y) && x != y => {
             Ok([x - 1, y - 1])
         }
         _ => Err(Failure::usage(

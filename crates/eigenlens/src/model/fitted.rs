@@ -146,6 +146,9 @@ pub struct Linear<'a> {
     pub loadings: Array2<f64>,
     /// The mean subtracted from every feature (d).
     pub mean: &'a [f64],
+    /// What every feature was divided by (d), where standardised; 0 for constant ones, which were left
+    /// out.
+    pub scale: Option<Vec<f64>>,
 }
 
 fn not_defined<T>(what: &'static str, method: &'static str) -> Result<T> {

@@ -190,6 +190,11 @@ impl PcaModel {
         self.parts.map.by.scale.as_deref()
     }
 
+    /// Whether the mean of every feature was subtracted.
+    pub fn centers(&self) -> bool {
+        self.parts.center
+    }
+
     /// Whether scores are scaled to unit variance.
     pub fn whitens(&self) -> bool {
         self.parts.whiten
@@ -445,15 +450,15 @@ impl PcaModel {
         };
         let unit = power_of_two(self.parts.map.by.exponent);
         let values = self.parts.spectrum.as_deref().unwrap_or(&self.parts.values);
+        // With holes integrated out no route lists all variances, but of a covariance as free as any the
+        // last one is the noise.
+        let last = self.parts.next_value.filter(|_| values.len() + 1 == max_rank);
+        let values = values.iter().copied().chain(last);
         Ok(ModelSpectrum {
             values: values.take(max_rank).map(|v| v.max(0.0) * unit * unit).collect(),
             total_variance: self.total_variance(),
             n_samples: n,
             n_features: self.n_features(),
-        // With holes integrated out no route lists all variances, but of a covariance as free as any the
-        // last one is the noise.
-        let last = self.parts.next_value.filter(|_| values.len() + 1 == max_rank);
-        let values = values.iter().copied().chain(last);
             max_rank,
             centered: self.parts.center,
             standardized: self.scale().is_some(),
@@ -474,11 +479,7 @@ impl PcaModel {
     fn with_gaussian<R>(&self, work: impl FnOnce(Gaussian) -> Result<R>) -> Result<R> {
         let unit = power_of_two(self.parts.map.by.exponent);
         let deviations = Array1::from(self.standard_deviations.clone());
-        // A scale of 0 marks a column that was left out.
-        let scale: Option<Array1<f64>> = self.scale().map(|scale| {
-            let weights = scale.iter().zip(&self.parts.map.by.weight);
-            weights.map(|(s, w)| if *w > 0.0 { *s } else { 0.0 }).collect()
-        });
+        let scale = self.parts.map.by.divisors().map(Array1::from);
         let noise = self.scaled_noise().sqrt() * unit;
         work(Gaussian::new(
             self.components(),

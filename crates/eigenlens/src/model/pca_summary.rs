@@ -100,7 +100,8 @@ impl Model for PcaModel {
 
     fn linear(&self) -> Option<Linear<'_>> {
         let (components, loadings) = (self.components(), self.loadings());
-        Some(Linear { components, loadings, mean: self.mean() })
+        let scale = self.parts().map.by.divisors();
+        Some(Linear { components, loadings, mean: self.mean(), scale })
     }
 
     fn missing(&self) -> Option<&Treatment> {
