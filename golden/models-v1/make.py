@@ -113,6 +113,10 @@ COMMAND_LINE = {
         "bayesian-pca": "bayesian-pca -k 2 --missing em",
         "ppca-mixture": "ppca-mixture -k 1 --parts 2 --missing em",
     },
+    "filled": {
+        "kernel-pca": "kernel-pca -k 2 --missing mean",
+        "supervised-pca": "supervised-pca -k 2 --target species --missing mean",
+    },
     "iris-f32": {
         "pca": "pca -k 2",
         "pca-scale-whiten": "pca -k 2 --scale --whiten",
@@ -287,7 +291,8 @@ def write_tables(program: str, made: pathlib.Path, folder: pathlib.Path):
         [[row[i] for i in (*three, 3)] for row in arrests],
         [[row[i] for i in three] for row in [states[0], *states[2:12:2]]],
     )
-    table("holes", [names, *with_holes(some)], [FEATURES, *with_holes([row[:4] for row in others])])
+    for name in ("holes", "filled"):
+        table(name, [names, *with_holes(some)], [FEATURES, *with_holes([row[:4] for row in others])])
     for name, matrix in (("distances", distances), ("kernel", kernel)):
         header = [f"x{i + 1}" for i in range(len(values))]
         pair = matrix(values, values), matrix(new, values)

@@ -362,10 +362,9 @@ pub struct Plot {
     /// Where the picture goes (.svg or .png) [default: NAME.KIND.svg in this directory].
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// The two components shown, such as 1,2.
-    #[arg(long, value_name = "X,Y", default_value = "1,2", value_delimiter = ',', num_args = 1,
-          action = ArgAction::Set)]
-    pub axes: Vec<usize>,
+    /// The two components shown by pictures of a plane [default: 1,2].
+    #[arg(long, value_name = "X,Y", value_delimiter = ',', num_args = 1, action = ArgAction::Set)]
+    pub axes: Option<Vec<usize>>,
     /// Column that colours the samples [default: the first label column].
     #[arg(long, value_name = "COLUMN")]
     pub color: Option<String>,

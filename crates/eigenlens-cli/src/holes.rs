@@ -2,8 +2,9 @@
 
 use crate::failure::Failure;
 use crate::input::Opened;
-use eigenlens::{AnyDataset, dispatch};
-use eigenlens::{Missing, Options, Resolved, Treatment};
+use eigenlens::{
+    AnyDataset, Dataset, Missing, Options, Resolved, Scalar, Target, Treatment, dispatch,
+};
 
 /// The data without their holes, for methods that do not know any.
 pub enum Whole<'a> {
@@ -28,10 +29,63 @@ impl<'a> Whole<'a> {
         resolved.map(Some).map_err(|e| opened.explain(e, 0))
     }
 
+    /// The data with these numbers in their holes.
+    pub fn filled(data: &AnyDataset<'a>, fill: &[f64]) -> eigenlens::Result<Whole<'a>> {
+        let options = Options::default();
+        match data {
+            AnyDataset::F32(d) => d.fill_missing(fill, &options).map(Whole::F32),
+            AnyDataset::F64(d) => d.fill_missing(fill, &options).map(Whole::F64),
+        }
+    }
+
     pub fn data(&self) -> AnyDataset<'_> {
         match self {
             Whole::F32(x) => AnyDataset::F32(x.dataset()),
             Whole::F64(x) => AnyDataset::F64(x.dataset()),
+        }
+    }
+
+    /// What was put into holes, where that is the policy.
+    pub fn fill(&self) -> Option<&[f64]> {
+        match self {
+            Whole::F32(x) => x.fill(),
+            Whole::F64(x) => x.fill(),
+        }
+    }
+
+    /// The data without the rows that have holes.
+    pub fn complete_rows(data: &AnyDataset<'a>) -> eigenlens::Result<Whole<'a>> {
+        fn complete<'d, T: Scalar>(data: &Dataset<'d, T>) -> eigenlens::Result<Resolved<'d, T>> {
+            let data = data.clone().with_missing(Missing::DropRows).with_most_missing(1.0);
+            data.resolve_missing(&Options::default())
+        }
+        match data {
+            AnyDataset::F32(d) => complete(d).map(Whole::F32),
+            AnyDataset::F64(d) => complete(d).map(Whole::F64),
+        }
+    }
+
+    /// Rows that are left, counted from 0; `None` where all are.
+    pub fn kept_rows(&self) -> Option<&[usize]> {
+        match self {
+            Whole::F32(x) => x.kept_rows(),
+            Whole::F64(x) => x.kept_rows(),
+        }
+    }
+
+    /// The target of the samples that are left.
+    pub fn target(&self, target: &Target) -> eigenlens::Result<Target> {
+        match self {
+            Whole::F32(x) => x.target(target),
+            Whole::F64(x) => x.target(target),
+        }
+    }
+
+    /// An error about samples that are left, told of rows of the table.
+    pub fn in_original_rows(&self, error: eigenlens::Error) -> eigenlens::Error {
+        match self {
+            Whole::F32(x) => x.in_original_rows(error),
+            Whole::F64(x) => x.in_original_rows(error),
         }
     }
 

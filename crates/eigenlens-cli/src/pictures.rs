@@ -3,16 +3,15 @@
 use crate::arguments::{Common, Reading};
 use crate::describe::{component_names, feature_names};
 use crate::failure::Failure;
+use crate::holes::Whole;
 use crate::input::{Input, Opened, Piece};
-use crate::methods::transform;
 use crate::output::create;
 use crate::progress::Progress;
 use crate::talk::Talk;
 use crate::terms;
 use eigenlens::model::ppca::Posterior;
 use eigenlens::model::{Cells, Linear, covariance_ellipse, normal_ellipse};
-use eigenlens::{AnyDataset, dispatch};
-use eigenlens::{Dataset, Model, PathPoint};
+use eigenlens::{AnyDataset, Dataset, Model, PathPoint, PcaModel, dispatch};
 use eigenlens_io::write::Output;
 use eigenlens_io::{AnyArray, Labels, StoredModel};
 use eigenlens_report::{
@@ -35,9 +34,8 @@ pub struct Samples {
     /// Column that colours and column that names, by index into the labels.
     color: Option<usize>,
     names: Option<usize>,
-    t_squared: Vec<f64>,
-    q: Vec<f64>,
-    q_limit: Option<f64>,
+    /// T² and Q, where the model is a PCA.
+    monitored: Option<eigenlens::Result<Monitored>>,
     /// The first samples themselves, for reconstructions.
     pub first: Array2<f64>,
     /// What is known of latent scores, where the model is a density.
@@ -84,17 +82,11 @@ impl Samples {
             Some(counts) => AnyDataset::F64(Dataset::sparse(counts)),
             None => opened.with_policy(rows.data()),
         };
-        let scores = match transform(model, &data)? {
+        let scores = match terms::filled_scores(stored, &data, opened)? {
             AnyArray::F32(scores) => scores.mapv(f64::from),
             AnyArray::F64(scores) => scores,
         };
-        // T² and Q are not defined for every model: their picture then is not drawn.
-        let pca = model.as_pca();
-        let diagnostics = pca.and_then(|pca| dispatch!(&data, d => pca.sample_diagnostics(d)).ok());
-        let q_limit = pca.and_then(|pca| dispatch!(&data, d => pca.q_limit(d, CONFIDENCE)).ok());
-        let q_limit = q_limit.map(|limit| limit.q());
-        let (t_squared, q) =
-            diagnostics.map_or_else(Default::default, |d| (d.t_squared.to_vec(), d.q.to_vec()));
+        let monitored = model.as_pca().map(|pca| Monitored::of(pca, &data));
         let first = match rows {
             Piece::Dense(AnyArray::F32(x)) => x.slice(s![..x.nrows().min(6), ..]).mapv(f64::from),
             Piece::Dense(AnyArray::F64(x)) => x.slice(s![..x.nrows().min(6), ..]).to_owned(),
@@ -111,18 +103,7 @@ impl Samples {
         let target = target.and_then(|name| label_names.iter().position(|label| label == name));
         let color = target.or_else(|| labels.iter().position(colours));
         let names = labels.iter().position(|column| names_samples(column, scores.nrows()));
-        Ok(Samples {
-            scores,
-            label_names,
-            labels,
-            color,
-            names,
-            t_squared,
-            q,
-            q_limit,
-            first,
-            posterior,
-        })
+        Ok(Samples { scores, label_names, labels, color, names, monitored, first, posterior })
     }
 
     pub fn len(&self) -> usize {
@@ -154,15 +135,13 @@ impl Samples {
         })
     }
 
-    /// Posterior means in the plane of two components, each with the ellipse that holds 95 % of its
-    /// posterior.
+    /// Posterior means in the plane of two components, with ellipses that hold 95 % of the posterior of
+    /// their samples: of all, or of some, as the caption says.
     pub fn posterior_picture(
         &self,
         stored: &StoredModel,
         axes: [usize; 2],
     ) -> Result<Scores, Failure> {
-        /// More ellipses than these hide each other.
-        const MOST: usize = 60;
         let model = &*stored.model;
         let Some(posterior) = &self.posterior else { return Err(no_picture(model, "posterior")) };
         let mut picture = self.scores_picture(stored, axes)?;
@@ -171,11 +150,11 @@ impl Samples {
             _ => Vec::new(),
         };
         let d = model.n_features();
-        let all = self.len() <= MOST;
-        let shown = (0..self.len()).filter(|&i| all || posterior.observed[i] < d).take(MOST);
+        let holed: Vec<usize> = (0..self.len()).filter(|&i| posterior.observed[i] < d).collect();
+        let ellipses = EllipsesShown::of(self.len(), holed);
         picture.title = "Posterior means".into();
         picture.ellipses = Vec::new();
-        for i in shown {
+        for &i in &ellipses.rows {
             let Some(spread) = posterior.covariance(i) else { continue };
             let entry = |a: usize, b: usize| spread.get([a, b]).copied().unwrap_or(0.0);
             let covariance = [
@@ -186,11 +165,7 @@ impl Samples {
             let group = groups.get(i).copied();
             picture.ellipses.push(Ellipse { group, center: e.center, axes: e.axes });
         }
-        picture.caption = if all {
-            "Ellipses hold 95 % of each sample's posterior.".into()
-        } else {
-            "Ellipses hold 95 % of the posterior of samples with missing entries.".into()
-        };
+        picture.caption = format!("Ellipses hold 95 % of the posterior of {}.", ellipses.whose);
         Ok(picture)
     }
 
@@ -219,24 +194,54 @@ impl Samples {
     }
 
     /// T² against Q, where both are defined.
-    pub fn monitoring(&self, model: &dyn Model) -> Option<Monitoring> {
-        let model = model.as_pca()?;
-        if self.t_squared.is_empty() {
-            return None;
+    pub fn monitoring(&self, model: &dyn Model) -> Result<Monitoring, Failure> {
+        let (Some(pca), Some(monitored)) = (model.as_pca(), &self.monitored) else {
+            return Err(no_picture(model, "monitoring"));
+        };
+        let found = match monitored {
+            Ok(found) => found,
+            Err(eigenlens::Error::NothingLeft { left, .. }) => {
+                return Err(Failure::Data {
+                    what: format!(
+                        "T² and Q are those of samples without missing entries, but only {left} of \
+                         the {} samples have none",
+                        self.len()
+                    ),
+                    hint: Some("use `--kind scores`".into()),
+                });
+            }
+            Err(error) => return Err(Failure::Check(error.to_string())),
+        };
+        let mut caption = String::from(
+            "T² is the distance within the components, Q the squared distance from them; limits \
+             assume normal training samples.",
+        );
+        let mut names = self.names();
+        if let Some(rows) = &found.rows {
+            caption.push_str(&format!(
+                " Shown are {} of the {} samples: those without missing entries.",
+                rows.len(),
+                self.len()
+            ));
+            names = rows.iter().filter_map(|&row| names.get(row).cloned()).collect();
         }
         let percent = format!("{:.0} % limit", 100.0 * CONFIDENCE);
         let limit = |value: Option<f64>| value.map(|value| Limit { value, label: percent.clone() });
-        Some(Monitoring {
-            t_squared: self.t_squared.clone(),
-            q: self.q.clone(),
-            t_squared_limit: limit(model.t_squared_limit_training(CONFIDENCE).ok()),
-            q_limit: limit(self.q_limit.filter(|limit| *limit > 0.0)),
-            names: self.names(),
-            caption: "T² is the distance within the components, Q the squared distance from them; \
-                      limits assume normal training samples."
-                .into(),
+        Ok(Monitoring {
+            t_squared: found.t_squared.clone(),
+            q: found.q.clone(),
+            t_squared_limit: limit(pca.t_squared_limit_training(CONFIDENCE).ok()),
+            q_limit: limit(found.q_limit.filter(|limit| *limit > 0.0)),
+            names,
+            caption,
             ..Monitoring::default()
         })
+    }
+
+    /// How many of how many samples have T² and Q, where not all do.
+    pub fn monitored_of(&self) -> Option<(usize, usize)> {
+        let rows = self.monitored.as_ref()?.as_ref().ok()?.rows.as_ref()?;
+        Some((rows.len(), self.len()))
     }
 
     /// A model of one component has points on a line.
@@ -275,6 +280,63 @@ impl Samples {
             })
             .collect();
         Coloring::Groups { names, of }
+    }
+}
+
+/// T² and Q of samples.
+struct Monitored {
+    t_squared: Vec<f64>,
+    q: Vec<f64>,
+    q_limit: Option<f64>,
+    /// The samples they are of, where not of all: those without missing entries.
+    rows: Option<Vec<usize>>,
+}
+
+impl Monitored {
+    fn of(pca: &PcaModel, data: &AnyDataset) -> eigenlens::Result<Monitored> {
+        let whole = Whole::complete_rows(data)?;
+        let data = whole.data();
+        let diagnostics = dispatch!(&data, d => pca.sample_diagnostics(d))?;
+        let q_limit = dispatch!(&data, d => pca.q_limit(d, CONFIDENCE)).ok();
+        Ok(Monitored {
+            t_squared: diagnostics.t_squared.to_vec(),
+            q: diagnostics.q.to_vec(),
+            q_limit: q_limit.map(|limit| limit.q()),
+            rows: whole.kept_rows().map(<[usize]>::to_vec),
+        })
+    }
+}
+
+/// The samples whose posterior is drawn.
+struct EllipsesShown {
+    rows: Vec<usize>,
+    /// Which they are and how many of how many, in words.
+    whose: String,
+}
+
+impl EllipsesShown {
+    /// Of all n samples, or where these are too many of those with missing entries, whose ellipses
+    /// differ; of samples without any all ellipses are alike, and some show what they are.
+    fn of(n: usize, holed: Vec<usize>) -> EllipsesShown {
+        /// More ellipses than these hide each other.
+        const MOST: usize = 60;
+        let evenly = |all: usize| (0..MOST).map(move |j| j * all / MOST);
+        let with_holes = holed.len();
+        let (rows, whose) = if n <= MOST {
+            ((0..n).collect(), format!("all {n} samples"))
+        } else if with_holes == 0 {
+            let whose = format!("{MOST} of the {n} samples, spread evenly through the table");
+            (evenly(n).collect(), whose)
+        } else if with_holes <= MOST {
+            let whose = format!("{with_holes} of the {n} samples, those with missing entries");
+            (holed, whose)
+        } else {
+            let whose = format!(
+                "{MOST} of the {n} samples, spread evenly among the {with_holes} with missing entries"
+            );
+            (evenly(with_holes).map(|j| holed[j]).collect(), whose)
+        };
+        EllipsesShown { rows, whose }
     }
 }
 

@@ -1,7 +1,10 @@
-//! Counts of terms: made sparse and weighted before a model sees them.
+//! What is done to data before a model sees them, as in training: counts of terms are made sparse and
+//! weighted, holes are filled.
 
+use crate::holes::Whole;
 use crate::input::{Opened, Piece};
 use crate::methods::transform;
+use eigenlens::AnyDataset;
 use eigenlens::{Csr, Dataset, Scalar};
 use eigenlens_io::{AnyArray, StoredModel};
 use ndarray::Array2;
@@ -29,10 +32,22 @@ fn sparse_of<T: Scalar>(x: &Array2<T>) -> eigenlens::Result<Csr<f64>> {
     Csr::new(x.nrows(), x.ncols(), starts, columns, values)
 }
 
-/// The scores of rows under a model, their counts weighted as in training.
+/// The scores of data under a model, holes filled as in training.
+pub fn filled_scores(
+    stored: &StoredModel,
+    data: &AnyDataset,
+    opened: &Opened,
+) -> eigenlens::Result<AnyArray> {
+    match opened.fill(stored) {
+        None => transform(&*stored.model, data),
+        Some(fill) => transform(&*stored.model, &Whole::filled(data, fill)?.data()),
+    }
+}
+
+/// The scores of rows under a model, their counts weighted or their holes filled as in training.
 pub fn scores(stored: &StoredModel, rows: Piece, opened: &Opened) -> eigenlens::Result<AnyArray> {
     let Some(weights) = &stored.term_weights else {
-        return transform(&*stored.model, &opened.with_policy(rows.data()));
+        return filled_scores(stored, &opened.with_policy(rows.data()), opened);
     };
     let counts = match rows {
         Piece::Dense(x) => Cow::Owned(sparse(x)?),

@@ -5,7 +5,7 @@ use crate::{errors, records};
 use eigenlens::from_parts;
 use eigenlens::{AnyDataset, dispatch};
 use eigenlens::{
-    Dataset, Error, PcaModel, PpcaMixtureModel, PpcaModel, Scalar, TermWeights, Warning,
+    Dataset, Error, Options, PcaModel, PpcaMixtureModel, PpcaModel, Scalar, TermWeights, Warning,
 };
 use eigenlens_io::write::Output;
 use eigenlens_io::{AnyArray, Origin, OriginColumn, StoredModel};
@@ -30,7 +30,7 @@ impl Model {
         let column = |f| OriginColumn { name: name(f), kind: "float".into() };
         let columns = (0..model.n_features()).map(column).collect();
         let origin = Origin { program, columns, ..Origin::default() };
-        Model(StoredModel { model, term_weights: None, origin })
+        Model(StoredModel { model, term_weights: None, fill: None, origin })
     }
 
     pub fn model(&self) -> &dyn eigenlens::Model {
@@ -143,10 +143,22 @@ impl Model {
     ) -> PyResult<Bound<'py, PyAny>> {
         let taken = data.take()?;
         let model = self.model();
-        let scores = taken.run(py, memory, |data| match (&self.0.term_weights, data) {
-            (None, AnyDataset::F32(data)) => model.transform_f32(data).map(AnyArray::F32),
-            (None, AnyDataset::F64(data)) => model.transform_f64(data).map(AnyArray::F64),
-            (Some(weights), data) => dispatch!(data, data => weighted_scores(model, weights, data)),
+        let options = Options { memory, ..Options::default() };
+        let StoredModel { term_weights, fill, .. } = &self.0;
+        let scores = taken.run(py, memory, |data| match (term_weights, fill, data) {
+            (None, None, AnyDataset::F32(data)) => model.transform_f32(data).map(AnyArray::F32),
+            (None, None, AnyDataset::F64(data)) => model.transform_f64(data).map(AnyArray::F64),
+            (None, Some(fill), AnyDataset::F32(data)) => {
+                let whole = data.fill_missing(fill, &options)?;
+                model.transform_f32(&whole.dataset()).map(AnyArray::F32)
+            }
+            (None, Some(fill), AnyDataset::F64(data)) => {
+                let whole = data.fill_missing(fill, &options)?;
+                model.transform_f64(&whole.dataset()).map(AnyArray::F64)
+            }
+            (Some(weights), _, data) => {
+                dispatch!(data, data => weighted_scores(model, weights, data))
+            }
         })?;
         Ok(to_array(py, scores))
     }
@@ -371,6 +383,7 @@ impl Model {
         let stored = StoredModel {
             model: from_parts(&parts).map_err(errors::library)?,
             term_weights: self.0.term_weights.clone(),
+            fill: self.0.fill.clone(),
             origin: Origin { options, ..self.0.origin.clone() },
         };
         let bytes = stored.to_bytes(&path).map_err(errors::owned_file)?;

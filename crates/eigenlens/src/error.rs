@@ -297,6 +297,18 @@ pub enum Error {
         /// Residual wanted.
         tolerance: f64,
     },
+    /// Every sample is the same, where the method needs them to differ. Check the data.
+    #[error("the data have no variance, but {what} needs some")]
+    NoVariance {
+        /// What needs it.
+        what: &'static str,
+    },
+    /// Results are beyond the largest number of their type. Rescale the data.
+    #[error("{what} are outside the range of numbers")]
+    OutOfRange {
+        /// The results.
+        what: &'static str,
+    },
     /// A quantity is not defined for this model.
     #[error("{what} is not defined: {why}")]
     NotDefined {
@@ -377,6 +389,7 @@ impl Error {
                 set("n_neighbors", limit.to_string())
             }
             Error::Disconnected { .. } => set("bridges", "true".into()),
+            Error::OutOfRange { .. } => Some(Hint::Rescale),
             Error::Isolated { row, .. } => Some(Hint::DropRow(*row)),
             _ => None,
         }
@@ -451,6 +464,8 @@ pub enum Warning {
     },
     /// Some variances under- or overflow; components, ratios and scores are right all the same.
     VarianceOutOfRange,
+    /// Some scores may overflow; components and ratios are right all the same.
+    ScoresOutOfRange,
     /// Scores are heavy-tailed: sampling errors that assume normality are not to be trusted.
     HeavyTails {
         /// Components, counted from 0.
@@ -621,6 +636,10 @@ impl fmt::Display for Warning {
             Warning::VarianceOutOfRange => write!(
                 f,
                 "a variance is outside the range of numbers; rescale the data to see it (components, ratios and scores are right)"
+            ),
+            Warning::ScoresOutOfRange => write!(
+                f,
+                "scores may be outside the range of numbers, and are infinite then; rescale the data to see them (components and ratios are right)"
             ),
             Warning::HeavyTails { components, kurtosis } => {
                 let names: Vec<String> = components.iter().map(|j| (j + 1).to_string()).collect();

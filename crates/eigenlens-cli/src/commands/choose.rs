@@ -15,6 +15,7 @@ use eigenlens::{AnyDataset, dispatch};
 use eigenlens::{Missing, NComponents, Options, Pca, Rule, Value};
 use eigenlens_io::json;
 use eigenlens_report::{ChoiceOfK, Column, Table};
+use ndarray::Array2;
 
 pub fn run(asked: &Choose, common: &Common, talk: &Talk) -> Result<(), Failure> {
     let picture = match &asked.output {
@@ -47,9 +48,7 @@ pub fn run(asked: &Choose, common: &Common, talk: &Talk) -> Result<(), Failure> 
     let mut tell = spinner.steps().observer();
     let model = dispatch!(&data, d => pca.fit_observed(d, &mut tell))
         .map_err(|e| where_holes_are(e, &data, true, explain))?;
-    // Rules that look at samples name the first hole they meet.
-    let rows = dispatch!(&data, d => d.clone().with_missing(Missing::Error).sample_rows());
-    let rows = rows.map_err(explain)?;
+    let rows = sample_rows(&data).map_err(explain)?;
     let sample = rows.as_ref().map(|(rows, of)| Sample { rows: rows.view(), of: *of });
     let spectrum = model.spectrum().map_err(explain)?;
     let outcomes = select::apply_all(&Rule::all(), &spectrum.view(), sample.as_ref(), common.seed);
@@ -57,6 +56,12 @@ pub fn run(asked: &Choose, common: &Common, talk: &Talk) -> Result<(), Failure> 
     input.tell_findings(talk)?;
     if let Some(treatment) = whole.as_ref().and_then(Whole::treatment).or(model.missing()) {
         talk.say(format!("missing: {treatment}"));
+    }
+    if let Some(Sample { rows, of }) = sample.filter(|_| model.missing().is_some()) {
+        talk.say(format!(
+            "rules that look at samples: they see {} of {of}, those without missing values",
+            rows.nrows()
+        ));
     }
 
     if let Some(output) = picture {
@@ -79,6 +84,28 @@ fn components(data: &AnyDataset) -> NComponents {
         }
         _ => NComponents::All,
     }
+}
+
+/// Rows for rules that look at samples, and how many there are. Where holes are integrated out these are
+/// rows without any: what a model puts into holes would only confirm it.
+fn sample_rows(data: &AnyDataset) -> eigenlens::Result<Option<(Array2<f64>, usize)>> {
+    if data.missing() != Missing::Em {
+        return dispatch!(data, d => d.sample_rows());
+    }
+    let whole = match Whole::complete_rows(data) {
+        Ok(whole) => whole,
+        Err(eigenlens::Error::NothingLeft { .. }) => {
+            let (n, d) = dispatch!(data, d => (d.n_samples(), d.n_features()));
+            return Ok(Some((Array2::zeros((0, d)), n.unwrap_or(0))));
+        }
+        Err(error) => return Err(error),
+    };
+    let rows = match whole.data() {
+        AnyDataset::F32(d) => d.sample_rows()?,
+        AnyDataset::F64(d) => d.sample_rows()?,
+    };
+    let of = dispatch!(data, d => d.n_samples());
+    Ok(rows.map(|(rows, left)| (rows, of.unwrap_or(left))))
 }
 
 /// The first thing a rule went by, or why it has no answer.

@@ -18,7 +18,7 @@ use eigenlens::{
 };
 use eigenlens_io::write::{Output, check_distinct};
 use eigenlens_io::{AnyArray, Labels, Origin, StoredModel, json};
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView2, s};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ pub fn run(method: &FitMethod, common: &Common, talk: &Talk) -> Result<(), Failu
     let targets = target::names(flags.target());
     let opened = Opened::for_fit(&asked.data.data, &asked.reading, targets, common, talk)?;
     let mut options = fit_options(method, asked, &opened, common);
-    let target = target::read(flags.target(), &opened, talk)?;
+    let mut target = target::read(flags.target(), &opened, talk)?;
     let memory = Memory::share(&opened, flags, &options, target.as_ref(), common)?;
 
     let progress = Progress::bytes(talk, "reading");
@@ -48,6 +48,9 @@ pub fn run(method: &FitMethod, common: &Common, talk: &Talk) -> Result<(), Failu
     let whole =
         if method.takes_missing { None } else { Whole::of(&data, &opened, &options.shared)? };
     let data = whole.as_ref().map_or(data, Whole::data);
+    if let (Some(whole), Some(all)) = (&whole, &target) {
+        target = Some(whole.target(all).map_err(|e| opened.explain(e, 0))?);
+    }
 
     // A stream shows how far each pass is.
     let spinner = input.piece().map(|_| Progress::spinner(talk, "fitting"));
@@ -61,6 +64,10 @@ pub fn run(method: &FitMethod, common: &Common, talk: &Talk) -> Result<(), Failu
     let fitted =
         flags.estimator(&options, data.n_features()).and_then(|e| e.fit(&data, &mut context));
     let fitted = fitted.map_err(|e| {
+        let e = match &whole {
+            Some(whole) => whole.in_original_rows(e),
+            None => e,
+        };
         where_holes_are(e, &data, method.takes_missing, |e| {
             memory.explain(e, &opened, input.bytes())
         })
@@ -68,6 +75,11 @@ pub fn run(method: &FitMethod, common: &Common, talk: &Talk) -> Result<(), Failu
     drop(spinner);
     input.tell_findings(talk)?;
     let Fitted { model, scores } = fitted;
+    // Scores that the model holds cost no memory, and must not depend on the budget.
+    let scores = match (&outputs.scores, scores) {
+        (Some(_), None) => model.training_scores().map(|held| in_type_of(&opened, held)),
+        (_, scores) => scores,
+    };
     tell_choice(&*model, asked, &options, talk);
     let treated = whole.as_ref().and_then(Whole::treatment).or(model.missing());
     if let Some(treatment) = treated {
@@ -82,7 +94,8 @@ pub fn run(method: &FitMethod, common: &Common, talk: &Talk) -> Result<(), Failu
     }
     let stored = StoredModel {
         model,
-        term_weights: weighted.map(|(weights, _)| weights),
+        fill: whole.as_ref().and_then(Whole::fill).map(<[f64]>::to_vec),
+        term_weights: weighted.as_ref().map(|(weights, _)| weights.clone()),
         origin: Origin {
             program: concat!("eigenlens ", env!("CARGO_PKG_VERSION")).into(),
             options: in_words(flags, &options, &opened),
@@ -436,8 +449,13 @@ impl Outputs {
         if let Some(table) = self.scores {
             let path = table.path.clone();
             match scores {
-                Some(scores) => {
+                Some(scores) if input.piece().is_some() => {
                     table.write_all(&opened.label_names(), input.labels(), &names, &scores)?;
+                }
+                Some(scores) => {
+                    write_pieces(stored, opened, table, talk, |rows, first| {
+                        Ok(rows_of(&scores, first, rows.n_rows()))
+                    })?;
                 }
                 None => {
                     write_scores(stored, opened, table, talk)?;
@@ -468,28 +486,66 @@ impl Outputs {
 pub fn write_scores(
     stored: &StoredModel,
     opened: &Opened,
+    table: TableOutput,
+    talk: &Talk,
+) -> Result<usize, Failure> {
+    let mut holed = 0;
+    let n_samples = write_pieces(stored, opened, table, talk, |rows, first| {
+        holed += with_holes(rows);
+        terms::scores(stored, rows, opened).map_err(|e| opened.explain(e, first))
+    })?;
+    if holed > 0 {
+        let how = match stored.fill {
+            Some(_) => "the means of the training samples stand in for them",
+            None => {
+                "their scores are fitted to what is observed, with less certainty (`transform \
+                 --standard-errors` says how much)"
+            }
+        };
+        talk.say(format!("{holed} samples have missing values: {how}"));
+    }
+    Ok(n_samples)
+}
+
+/// Scores of every piece of a table, with its labels. The work is given the index of the first row. Gives the
+/// number of samples.
+fn write_pieces(
+    stored: &StoredModel,
+    opened: &Opened,
     mut table: TableOutput,
     talk: &Talk,
+    mut scores: impl FnMut(Piece, usize) -> Result<AnyArray, Failure>,
 ) -> Result<usize, Failure> {
     let is_f32 = opened.is_f32() && stored.term_weights.is_none();
     let names = component_names(&*stored.model);
     table.begin(&opened.label_names(), &names, is_f32, opened.n_samples().0)?;
     let progress = Progress::bytes(talk, "scoring");
-    let (mut n_samples, mut holed) = (0, 0);
+    let mut n_samples = 0;
     opened.for_each_piece(&progress, talk, |rows, labels, first| {
-        holed += with_holes(rows);
-        let scores = terms::scores(stored, rows, opened).map_err(|e| opened.explain(e, first))?;
+        let scores = scores(rows, first)?;
         n_samples += scores.dim().0;
         table.write(labels, view(&scores))
     })?;
     table.finish()?;
-    if holed > 0 {
-        talk.say(format!(
-            "{holed} samples have missing values: their scores are fitted to what is observed, with \
-             less certainty (`transform --standard-errors` says how much)"
-        ));
-    }
     Ok(n_samples)
+}
+
+/// Scores in the type that those of the table have.
+fn in_type_of(opened: &Opened, scores: ArrayView2<f64>) -> AnyArray {
+    if opened.is_f32() {
+        AnyArray::F32(scores.mapv(f32::from_f64))
+    } else {
+        AnyArray::F64(scores.to_owned())
+    }
+}
+
+/// Some rows, in an array of their own.
+fn rows_of(numbers: &AnyArray, first: usize, count: usize) -> AnyArray {
+    let rows = s![first..first + count, ..];
+    match numbers {
+        AnyArray::F32(x) => AnyArray::F32(x.slice(rows).to_owned()),
+        AnyArray::F64(x) => AnyArray::F64(x.slice(rows).to_owned()),
+    }
 }
 
 /// Samples with a missing value.

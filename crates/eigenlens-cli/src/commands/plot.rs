@@ -38,7 +38,7 @@ pub fn run(asked: &Plot, common: &Common, talk: &Talk) -> Result<(), Failure> {
         let marked = [asked.color.as_ref(), asked.names.as_ref()];
         Some(Samples::read(&asked.data, &stored, &asked.reading, marked, common, talk)?)
     };
-    output.write(&draw(asked, kind, &stored, samples.as_ref(), axes)?, talk)
+    output.write(&draw(asked, kind, &stored, samples.as_ref(), axes, talk)?, talk)
 }
 
 fn draw(
@@ -47,6 +47,7 @@ fn draw(
     stored: &StoredModel,
     samples: Option<&Samples>,
     axes: [usize; 2],
+    talk: &Talk,
 ) -> Result<Picture, Failure> {
     let model = &*stored.model;
     let need = || samples.ok_or_else(|| need_table(asked, kind));
@@ -58,22 +59,22 @@ fn draw(
         PlotKind::Loadings => pictures::loadings(model)?.draw()?,
         PlotKind::HeatMap => pictures::heat_map(model)?.draw()?,
         PlotKind::Circle => pictures::circle(model, axes)?.draw()?,
-        PlotKind::Posterior => need()?.posterior_picture(stored, axes)?.draw()?,
+        PlotKind::Posterior => {
+            let picture = need()?.posterior_picture(stored, axes)?;
+            talk.say(&picture.caption);
+            picture.draw()?
+        }
         PlotKind::Imputation => return Err(need_table(asked, kind)),
         PlotKind::Scores => need()?.scores_picture(stored, axes)?.draw()?,
         PlotKind::Biplot => need()?.biplot(stored, axes)?.draw()?,
-        PlotKind::Monitoring => match need()?.monitoring(model) {
-            Some(picture) => picture.draw()?,
-            None if model.as_pca().is_none() => {
-                return Err(pictures::no_picture(model, "monitoring"));
+        PlotKind::Monitoring => {
+            let samples = need()?;
+            let picture = samples.monitoring(model)?;
+            if let Some((shown, of)) = samples.monitored_of() {
+                talk.say(format!("shown: {shown} of {of} samples, those without missing entries"));
             }
-            None => {
-                return Err(Failure::Check(
-                    "T² and Q are not defined for this model: its number of samples is not known"
-                        .into(),
-                ));
-            }
-        },
+            picture.draw()?
+        }
         PlotKind::Path => pictures::path(model)?.draw()?,
         PlotKind::Images => match images::shape(stored, asked.image_size)? {
             Some(shape) => match model.as_pca() {
@@ -97,6 +98,10 @@ fn need_table(asked: &Plot, kind: PlotKind) -> Failure {
     )
 }
 
+/// Pictures of the plane of two components.
+const PLANES: [PlotKind; 4] =
+    [PlotKind::Scores, PlotKind::Biplot, PlotKind::Circle, PlotKind::Posterior];
+
 /// Options that a picture would ignore are refused.
 fn check(asked: &Plot, kind: PlotKind) -> Result<(), Failure> {
     let of_samples = matches!(
@@ -118,6 +123,16 @@ fn check(asked: &Plot, kind: PlotKind) -> Result<(), Failure> {
     if asked.image_size.is_some() && kind != PlotKind::Images {
         return refuse("--image-size");
     }
+    if asked.axes.is_some() && !PLANES.contains(&kind) {
+        let takers: Vec<String> = PLANES.iter().map(|kind| format!("`{}`", word(*kind))).collect();
+        return Err(Failure::usage(
+            format!(
+                "`--axes` does not fit `--kind {}`, which shows no plane of two components",
+                word(kind)
+            ),
+            format!("leave out `--axes`, or use one of the kinds {}", takers.join(", ")),
+        ));
+    }
     Ok(())
 }
 
@@ -125,8 +140,9 @@ fn axes(asked: &Plot, stored: &StoredModel) -> Result<[usize; 2], Failure> {
     let k = stored.model.n_components();
     // A model of one component is shown on a line.
     let most = k.max(2);
-    match asked.axes[..] {
-        [x, y] if (1..=most).contains(&x) && (1..=most).contains(&y) && x != y => {
+    match asked.axes.as_deref() {
+        None => Ok([0, 1]),
+        Some(&[x, y]) if (1..=most).contains(&x) && (1..=most).contains(&y) && x != y => {
             Ok([x - 1, y - 1])
         }
         _ => Err(Failure::usage(

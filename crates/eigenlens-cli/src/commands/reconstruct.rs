@@ -8,9 +8,9 @@ use crate::output::{TableOutput, print, view};
 use crate::progress::Progress;
 use crate::talk::Talk;
 use eigenlens::model::{number, percent};
-use eigenlens::{Dataset, Missing, Model, PreImage, Scalar, Value};
+use eigenlens::{Dataset, Model, Options, PreImage, Resolved, Scalar, Value};
 use eigenlens_io::write::check_distinct;
-use eigenlens_io::{AnyArray, Labels, json};
+use eigenlens_io::{AnyArray, Labels, StoredModel, json};
 use eigenlens_report::{Column, Table};
 use ndarray::Array2;
 use std::path::Path;
@@ -67,8 +67,8 @@ pub fn run(asked: &Reconstruct, common: &Common, talk: &Talk) -> Result<(), Fail
             ));
         };
         let way = asked.pre_image.unwrap_or_default();
-        let (back, samples) = round_trip(model, numbers, way, opened.missing())
-            .map_err(|e| opened.explain(e, first))?;
+        let (back, samples) =
+            round_trip(&stored, numbers, way, &opened).map_err(|e| opened.explain(e, first))?;
         loss.add(first, &samples, labels);
         if let Some(table) = &mut rows {
             table.write(labels, view(&back))?;
@@ -109,10 +109,12 @@ pub fn run(asked: &Reconstruct, common: &Common, talk: &Talk) -> Result<(), Fail
 
 /// What the round trip did to a sample.
 struct Sample {
-    /// Its distance from what came back.
+    /// Its distance from what came back, in the units of the table.
     error: f64,
-    /// Its distance from the mean.
+    /// Its distance from the mean, in the units of the table.
     distance: f64,
+    /// Both between standardised features, where the model standardises them.
+    standardized: Option<(f64, f64)>,
     /// What an approximate pre-image leaves, as a distance in feature space.
     left: Option<f64>,
 }
@@ -124,14 +126,18 @@ impl Sample {
 }
 
 fn round_trip(
-    model: &dyn Model,
+    stored: &StoredModel,
     numbers: &AnyArray,
     way: PreImage,
-    missing: Missing,
+    opened: &Opened,
 ) -> eigenlens::Result<(AnyArray, Vec<Sample>)> {
+    let (model, fill, options) = (&*stored.model, opened.fill(stored), Options::default());
+    let missing = opened.missing();
     match numbers {
         AnyArray::F32(x) => {
             let data = Dataset::from(x).with_missing(missing);
+            let whole = fill.map(|fill| data.fill_missing(fill, &options)).transpose()?;
+            let data = whole.as_ref().map_or(data, Resolved::dataset);
             let (back, left) = match model.pre_images_f32(&data, way).transpose()? {
                 Some(found) => (found.rows, found.distances),
                 None => (model.reconstruct_f32(&data)?, Vec::new()),
@@ -141,6 +147,8 @@ fn round_trip(
         }
         AnyArray::F64(x) => {
             let data = Dataset::from(x).with_missing(missing);
+            let whole = fill.map(|fill| data.fill_missing(fill, &options)).transpose()?;
+            let data = whole.as_ref().map_or(data, Resolved::dataset);
             let (back, left) = match model.pre_images_f64(&data, way).transpose()? {
                 Some(found) => (found.rows, found.distances),
                 None => (model.reconstruct_f64(&data)?, Vec::new()),
@@ -157,19 +165,35 @@ fn samples<T: Scalar>(
     back: &Array2<T>,
     left: &[f64],
 ) -> Vec<Sample> {
-    let mean = model.linear().map_or_else(Vec::new, |linear| linear.mean.to_vec());
+    let linear = model.linear();
+    let mean = linear.as_ref().map_or(&[][..], |linear| linear.mean);
+    let scale = linear.as_ref().and_then(|linear| linear.scale.as_deref());
     (x.rows().into_iter().zip(back.rows()).enumerate())
         .map(|(i, (x, back))| {
             let (mut error, mut distance) = (0.0f64, 0.0f64);
+            let mut standardized = scale.map(|_| (0.0f64, 0.0f64));
             // Of a sample with holes, what there is of it.
             let there = x.iter().zip(back).enumerate().filter(|(_, (x, _))| !x.to_f64().is_nan());
             for (f, (x, back)) in there {
-                error = error.hypot(x.to_f64() - back.to_f64());
-                distance = distance.hypot(x.to_f64() - mean.get(f).copied().unwrap_or(0.0));
+                let lost = x.to_f64() - back.to_f64();
+                let from_mean = x.to_f64() - mean.get(f).copied().unwrap_or(0.0);
+                error = error.hypot(lost);
+                distance = distance.hypot(from_mean);
+                // A constant feature was left out by the fit, and is here.
+                if let (Some(sums), Some(s)) =
+                    (&mut standardized, scale.map(|scale| scale[f]).filter(|s| *s > 0.0))
+                {
+                    *sums = (sums.0.hypot(lost / s), sums.1.hypot(from_mean / s));
+                }
             }
-            Sample { error, distance, left: left.get(i).copied() }
+            Sample { error, distance, standardized, left: left.get(i).copied() }
         })
         .collect()
+}
+
+/// (error / distance)², from the roots.
+fn squared_ratio((error, distance): (f64, f64)) -> f64 {
+    if distance > 0.0 { (error / distance).powi(2) } else { 0.0 }
 }
 
 /// The errors of all samples together, and the worst of them.
@@ -179,6 +203,8 @@ struct Loss {
     /// √Σ error² and √Σ distance²: roots, because squares may leave the range of numbers.
     error: f64,
     distance: f64,
+    /// The same of standardised features, where the model standardises them.
+    standardized: Option<(f64, f64)>,
     /// The sum of distances left in feature space, and how many there are.
     left: (f64, usize),
     /// Error, row from 1, labels.
@@ -193,6 +219,10 @@ impl Loss {
             self.rows += 1;
             self.error = self.error.hypot(sample.error);
             self.distance = self.distance.hypot(sample.distance);
+            if let Some((error, distance)) = sample.standardized {
+                let sums = self.standardized.get_or_insert((0.0, 0.0));
+                *sums = (sums.0.hypot(error), sums.1.hypot(distance));
+            }
             if let Some(left) = sample.left {
                 self.left = (self.left.0 + left, self.left.1 + 1);
             }
@@ -205,8 +235,29 @@ impl Loss {
         }
     }
 
+    /// The squared error as a share of the variation about the mean, in the units of the table.
     fn relative(&self) -> f64 {
-        if self.distance > 0.0 { (self.error / self.distance).powi(2) } else { 0.0 }
+        squared_ratio((self.error, self.distance))
+    }
+
+    /// The same of standardised features: of training samples what the fit does not keep.
+    fn standardized_relative(&self) -> Option<f64> {
+        self.standardized.map(squared_ratio)
+    }
+
+    /// The squared error in words. A model of standardised features counts variance in standard
+    /// deviations: its loss is told as the fit tells it, and in the units of the table.
+    fn squared_error(&self) -> String {
+        let of_table = percent(self.relative());
+        match self.standardized_relative() {
+            None => format!("{of_table} of the variation about the mean"),
+            Some(standardized) => format!(
+                "{} of the variance of the standardised features, as the fit counts it\n{:<19}\
+                 {of_table} of the variation about the mean in the units of the table",
+                percent(standardized),
+                ""
+            ),
+        }
     }
 
     fn root_mean_square(&self, model: &dyn Model) -> f64 {
@@ -236,8 +287,9 @@ impl Loss {
                 number(self.root_mean_square(model)),
             );
         }
+        let units = if self.standardized.is_some() { ", in the units of the table" } else { "" };
         let table = Table {
-            caption: "largest errors".into(),
+            caption: format!("largest errors{units}"),
             columns: vec![
                 Column::number("row", ""),
                 Column::number("error", ""),
@@ -249,12 +301,12 @@ impl Loss {
         };
         format!(
             "samples            {}\ncomponents         {} of {} features\n\
-             squared error      {} of the variation about the mean\n\
-             root mean square   {} per entry\ncompression        {:.2} : 1\n\n{}",
+             squared error      {}\n\
+             root mean square   {} per entry{units}\ncompression        {:.2} : 1\n\n{}",
             self.rows,
             model.n_components(),
             model.n_features(),
-            percent(self.relative()),
+            self.squared_error(),
             number(self.root_mean_square(model)),
             self.compression(model),
             table.to_text(100)
@@ -271,6 +323,7 @@ impl Loss {
             ("n_features", model.n_features().into()),
             ("total_error", self.error.into()),
             ("relative_squared_error", self.relative().into()),
+            ("relative_squared_error_standardized", self.standardized_relative().into()),
             ("root_mean_square_error", self.root_mean_square(model).into()),
             ("compression_ratio", self.compression(model).into()),
             ("approximate", self.mean_left().is_some().into()),

@@ -99,7 +99,8 @@ fn of_samples(stored: &StoredModel, samples: &Samples) -> Result<Section, Failur
     if model.linear().is_some() && model.n_features() <= 60 && model.n_components() > 1 {
         blocks.push(figure(samples.biplot(stored, [0, 1])?.draw()?));
     }
-    if let Some(picture) = samples.monitoring(model) {
+    // T² and Q are not defined for every model: their picture then is not drawn.
+    if let Ok(picture) = samples.monitoring(model) {
         blocks.push(figure(picture.draw()?));
     }
     Ok(Section { title: "Samples".into(), blocks })
@@ -154,18 +155,17 @@ fn methods(stored: &StoredModel) -> Vec<String> {
         stored.origin.options.iter().map(|(name, value)| format!("{name} {value}")).collect();
     let mut words = vec![format!("Computed by the {}.", stored.model.plan())];
     if let Some(model) = stored.model.as_pca() {
-        words.insert(0, prepared(stored, model).into());
-        words.push(
-            "Variances have the divisor n − 1; standard errors assume normal samples.".into(),
-        );
+        words.insert(0, prepared(model).into());
+        let errors =
+            model.sampling_errors().map_or("", |_| "; standard errors assume normal samples");
+        words.push(format!("Variances have the divisor n − 1{errors}."));
     }
     words.push(format!("Options: {}.", options.join(", ")));
     words
 }
 
-fn prepared(stored: &StoredModel, model: &PcaModel) -> &'static str {
-    let centered = stored.origin.options.get("center").is_some_and(|c| c == "true");
-    match (centered, model.scale().is_some()) {
+fn prepared(model: &PcaModel) -> &'static str {
+    match (model.centers(), model.scale().is_some()) {
         (true, true) => "Features were centred and divided by their standard deviations.",
         (true, false) => "Features were centred.",
         (false, true) => "Features were divided by their standard deviations, not centred.",

@@ -3,6 +3,7 @@
 use crate::arguments::{Common, Verify};
 use crate::describe::read_model;
 use crate::failure::Failure;
+use crate::holes::Whole;
 use crate::input::Opened;
 use crate::output::print;
 use crate::progress::Progress;
@@ -34,6 +35,9 @@ pub fn run(asked: &Verify, common: &Common, talk: &Talk) -> Result<(), Failure> 
         Some(counts) => AnyDataset::F64(Dataset::sparse(counts)),
         None => input.data()?,
     };
+    let whole = opened.fill(&stored).map(|fill| Whole::filled(&data, fill)).transpose();
+    let whole = whole.map_err(|e| opened.explain(e, 0))?;
+    let data = whole.as_ref().map_or(data, Whole::data);
     let found = match &data {
         AnyDataset::F32(data) => stored.model.verify_f32(data),
         AnyDataset::F64(data) => stored.model.verify_f64(data),

@@ -11,8 +11,7 @@ pub use rows::{Input, OWN_MEMORY, Piece};
 use crate::arguments::{Common, Reading, WeightKind};
 use crate::failure::Failure;
 use crate::talk::Talk;
-use eigenlens::AnyDataset;
-use eigenlens::Missing;
+use eigenlens::{AnyDataset, Hint, Missing};
 use eigenlens_io::{
     ColumnChoice, Fate, ImageShape, Location, Note, OriginColumn, Place, Selection, StoredModel,
     Table, open,
@@ -32,6 +31,8 @@ pub struct Opened {
     strict: bool,
     /// Set when what only reading could find out has been told: another reading finds the same.
     told: OnceLock<()>,
+    /// What helps where a value is missing and the data are for a model.
+    for_model: Option<&'static str>,
 }
 
 enum Body {
@@ -146,7 +147,8 @@ impl Opened {
             };
             Body::Table(Box::new(Chosen { table, selection, labels, weights }))
         };
-        let opened = Opened::new(body, paths, reading, common);
+        let mut opened = Opened::new(body, paths, reading, common);
+        opened.for_model = Some(against_holes(stored, reading.missing)?);
         opened.tell(common, talk)?;
         Ok(opened)
     }
@@ -154,7 +156,12 @@ impl Opened {
     fn new(body: Body, paths: &[PathBuf], reading: &Reading, common: &Common) -> Opened {
         let (missing, most_missing) = (reading.missing, reading.most_missing);
         let (paths, strict, told) = (paths.into(), common.strict, OnceLock::new());
-        Opened { body, paths, missing, most_missing, strict, told }
+        Opened { body, paths, missing, most_missing, strict, told, for_model: None }
+    }
+
+    /// What goes into holes before a model sees the data, unless they are to be refused.
+    pub fn fill<'s>(&self, stored: &'s StoredModel) -> Option<&'s [f64]> {
+        stored.fill.as_deref().filter(|_| self.missing != Some(Missing::Error))
     }
 
     /// The policy for missing values.
@@ -347,8 +354,20 @@ impl Opened {
         let separator = if column.is_some() { "" } else { ":" };
         Failure::Data {
             what: format!("{}{place}{separator} {what}", file.display()),
+            hint: self.hint_about(&error, name),
+        }
+    }
+
+    /// What helps against a value that cannot be worked with.
+    fn hint_about(&self, error: &eigenlens::Error, name: Option<&String>) -> Option<String> {
+        match (self.for_model, error) {
+            (Some(hint), eigenlens::Error::MissingValue { .. }) => {
+                Some(format!("mend the value, or {hint}"))
+            }
+            // A model finds its columns by name: none of them can be left out.
+            (Some(_), _) => Some("mend the value".into()),
             // A name that the shell or the option would read in another way makes no hint.
-            hint: name
+            (None, _) => name
                 .filter(|n| !n.contains(['\'', ',', '*', '?', '!', '[', '.', '\n', '\u{1b}']))
                 .map(|n| format!("mend the value, or leave the column out: `--columns '!{n}'`")),
         }
@@ -411,6 +430,11 @@ impl Opened {
     }
 
     fn about_all(&self, error: eigenlens::Error) -> Failure {
+        if let (Some(hint), Some(Hint::Set { option: "missing", .. })) =
+            (self.for_model, error.hint())
+        {
+            return Failure::usage(error.to_string(), hint);
+        }
         match Failure::from(error) {
             Failure::Library { error, .. } => {
                 let samples = match &error {
@@ -423,6 +447,31 @@ impl Opened {
             }
             other => other,
         }
+    }
+}
+
+/// What helps where a value is missing in data for a model.
+fn against_holes(stored: &StoredModel, said: Option<Missing>) -> Result<&'static str, Failure> {
+    let model = &*stored.model;
+    match (&stored.fill, said) {
+        (Some(_), None | Some(Missing::Mean | Missing::Error)) => {
+            Ok("leave out `--missing error`: means of the training samples then stand in")
+        }
+        (Some(_), Some(policy)) => Err(Failure::usage(
+            format!(
+                "`--missing {}` does not fit this model, which puts the means of its training samples \
+                 into holes",
+                policy.name()
+            ),
+            format!("leave out `--missing {}`", policy.name()),
+        )),
+        (None, _) if model.as_pca().is_some() || model.as_mixture().is_some() => {
+            Ok("use `--missing em`: what is observed then speaks for the sample")
+        }
+        (None, _) => Ok(
+            "fit the model with `--missing mean`: it then puts the means of its training samples \
+                into holes",
+        ),
     }
 }
 

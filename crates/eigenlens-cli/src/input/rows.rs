@@ -37,6 +37,13 @@ pub enum Piece<'a> {
 }
 
 impl<'a> Piece<'a> {
+    pub fn n_rows(self) -> usize {
+        match self {
+            Piece::Dense(x) => x.dim().0,
+            Piece::Sparse(x) => x.n_rows(),
+        }
+    }
+
     /// As the library takes them.
     pub fn data(self) -> AnyDataset<'a> {
         match self {
@@ -238,10 +245,7 @@ impl Input<'_> {
 
     /// The number of samples, where the rows are in memory.
     pub fn n_samples(&self) -> Option<usize> {
-        match self.piece()? {
-            Piece::Dense(x) => Some(x.dim().0),
-            Piece::Sparse(x) => Some(x.n_rows()),
-        }
+        self.piece().map(Piece::n_rows)
     }
 
     /// The labels of every sample, one entry for each label column; none where streamed.

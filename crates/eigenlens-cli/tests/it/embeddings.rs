@@ -156,3 +156,97 @@ fn the_plan_is_said_and_the_budget_kept() {
     assert_eq!(ran.code, 71, "{}", ran.err);
     assert_eq!(sandbox.files(), ["digits.csv"]);
 }
+
+/// Points in a plane, times a factor, as a table.
+fn points(factor: f64) -> String {
+    let mut text = String::from("x,y,z\n");
+    for i in 0..40 {
+        let t = f64::from(i);
+        let row =
+            [3.0 * (t * 0.7).sin(), 2.0 * (t * 1.9).cos(), (t * 0.37).sin() * (t * 2.3).cos()];
+        let row: Vec<String> = row.iter().map(|v| (v * factor).to_string()).collect();
+        writeln!(text, "{}", row.join(",")).unwrap();
+    }
+    text
+}
+
+/// Whatever the units, shares are the same and coordinates are in them, and the file can be read.
+#[test]
+fn units_beyond_those_of_squares_change_no_share() {
+    let sandbox = Sandbox::new("embedding_units");
+    for (method, options, names) in [
+        ("mds", &[][..], ["MDS1", "MDS2"]),
+        ("mds", &["--metric", "manhattan"], ["MDS1", "MDS2"]),
+        ("isomap", &["--neighbors", "8"], ["ISO1", "ISO2"]),
+    ] {
+        let fitted = |factor: f64| {
+            sandbox.write("p.csv", &points(factor));
+            let fit =
+                ["fit", method, "p.csv", "-k", "2", "-o", "m.safetensors", "--scores", "s.csv"];
+            let told = sandbox.ok(&[&fit[..], options].concat());
+            assert!(!told.contains("NaN"), "{told}");
+            assert!(!sandbox.ok(&["inspect", "m.safetensors"]).contains("NaN"));
+            let model = sandbox.json(&["inspect", "m.safetensors"]);
+            let shares = numbers(entry(&model, &["explained_variance_ratio"]));
+            let negative = number(entry(&model, &["negative_part", "share"]));
+            (shares, negative, columns(&sandbox.text("s.csv"), &names))
+        };
+        let (shares, negative, coordinates) = fitted(1.0);
+        for factor in [1e100, 1e155, 1e200, 1e300, 1e-100, 1e-200, 1e-300] {
+            let (found, below, placed) = fitted(factor);
+            for (a, b) in found.iter().zip(&shares) {
+                close(*a, *b, 1e-12);
+            }
+            close(below, negative, 1e-12);
+            for (a, b) in placed.iter().flatten().zip(coordinates.iter().flatten()) {
+                close(*a / factor, *b, 1e-9);
+            }
+        }
+    }
+}
+
+/// Coordinates that are no numbers are refused before a file is written that nobody can read.
+#[test]
+fn coordinates_beyond_the_range_of_numbers_are_refused() {
+    let sandbox = Sandbox::new("embedding_range");
+    let mut text = String::from("a,b,c,d,e,f\n");
+    for i in 0..20 {
+        let v = if i % 2 == 0 { 1.7e308 } else { -1.7e308 } * (1.0 - 0.001 * f64::from(i));
+        writeln!(text, "{v},{v},{v},{v},{v},{v}").unwrap();
+    }
+    sandbox.write("o.csv", &text);
+    let ran = sandbox.run(&["fit", "mds", "o.csv", "-k", "2", "-o", "m.safetensors"]);
+    assert_eq!(ran.code, 65, "{}", ran.err);
+    assert!(ran.err.contains("the coordinates are outside the range of numbers"), "{}", ran.err);
+    assert_eq!(sandbox.files(), ["o.csv"]);
+    // PCA holds no scores; the warning does not call them right.
+    let ran = sandbox.run(&[
+        "fit",
+        "pca",
+        "o.csv",
+        "-k",
+        "2",
+        "-o",
+        "m.safetensors",
+        "--scores",
+        "s.csv",
+    ]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(sandbox.text("s.csv").contains("inf"));
+    assert!(ran.err.contains("scores may be outside the range of numbers"), "{}", ran.err);
+    assert!(!ran.err.contains("scores are right"), "{}", ran.err);
+}
+
+/// The memory that there is says nothing about the answer.
+#[test]
+fn scores_do_not_depend_on_the_budget() {
+    let sandbox = Sandbox::with("embedding_budget", &["iris"]);
+    for (method, options, _) in METHODS {
+        let fit = ["fit", method, "iris.csv", "-o", "m.safetensors", "--scores"];
+        sandbox.ok(&[&fit[..], &["a.csv"], options].concat());
+        let model = sandbox.bytes("m.safetensors");
+        sandbox.ok(&[&fit[..], &["b.csv", "--memory", "1GiB"], options].concat());
+        assert_eq!(sandbox.text("a.csv"), sandbox.text("b.csv"), "{method} {options:?}");
+        assert_eq!(model, sandbox.bytes("m.safetensors"), "{method} {options:?}");
+    }
+}

@@ -298,16 +298,187 @@ fn rules_are_compared_on_data_with_holes() {
     assert_eq!(text, sandbox.ok(&["choose", "whole.csv", "--scale"]));
     assert_eq!(found, sandbox.json(&["choose", "whole.csv", "--scale"]));
     assert!(!chosen("mean").0.contains("not computed"));
-    // Expectation maximisation gives the head of a spectrum: rules that need more say so.
-    let (text, _) = chosen("em");
-    let line = |rule: &str| {
-        let found = text.lines().find(|l| l.trim_start().starts_with(rule));
-        found.unwrap_or_else(|| panic!("no {rule} in\n{text}")).to_string()
-    };
-    for rule in ["minka", "bic", "cross-validation", "parallel-analysis"] {
-        assert!(line(rule).contains("not computed: "), "{text}");
+    // Four features have a covariance as free as any: every rule has its spectrum, and those that look
+    // at samples see those without holes.
+    let (text, found) = chosen("em");
+    assert!(!text.contains("not computed"), "{text}");
+    assert!(text.contains("a sample of 113 of the 150 rows"), "{text}");
+    let eigenvalue_rules = ["threshold", "kaiser", "broken-stick", "parallel-analysis"];
+    let whole = sandbox.json(&["choose", "iris.csv", "--scale"]);
+    for rule in eigenvalue_rules {
+        assert_eq!(components_of(&found, rule), components_of(&whole, rule), "{rule}");
     }
-    for rule in ["cumulative-share", "broken-stick", "kaiser"] {
-        assert!(!line(rule).contains("not computed"), "{text}");
+}
+
+/// What a rule chose.
+fn components_of(result: &eigenlens::Value, rule: &str) -> f64 {
+    let eigenlens::Value::List(all) = entry(result, &["rules"]) else { panic!("{result:?}") };
+    let named = |one: &&eigenlens::Value| format!("{:?}", entry(one, &["rule"])).contains(rule);
+    number(entry(all.iter().find(named).unwrap(), &["n_components"]))
+}
+
+/// With a row of holes in every sample there is none to look at, and that is what is said.
+#[test]
+fn rules_that_look_at_samples_say_when_there_are_none() {
+    let sandbox = Sandbox::with("no_whole_sample", &["iris"]);
+    let (names, mut rows) = table(&sandbox.text("iris.csv"));
+    rows.iter_mut().enumerate().for_each(|(i, row)| row[i % 4] = "NA".into());
+    let rows: Vec<String> = rows.iter().map(|row| row.join(",")).collect();
+    sandbox.write("h.csv", &format!("{}\n{}\n", names.join(","), rows.join("\n")));
+    let ran = sandbox.run(&["choose", "h.csv", "--missing", "em"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(
+        ran.out.contains("not computed: it needs at least 3 samples, but there are 0"),
+        "{}",
+        ran.out
+    );
+    assert!(ran.err.contains("0 of 150, those without missing values"), "{}", ran.err);
+}
+
+/// Without the rows that have holes a fit is the fit to the other rows, target and all.
+#[test]
+fn a_target_is_dropped_with_its_row() {
+    let sandbox = holes("dropped_targets");
+    let (names, rows) = table(&sandbox.text("holes.csv"));
+    let whole = rows.iter().filter(|r| !r.iter().any(|v| v == "NA" || v.is_empty()));
+    let whole: Vec<String> = whole.map(|r| r.join(",")).collect();
+    sandbox.write("whole.csv", &format!("{}\n{}\n", names.join(","), whole.join("\n")));
+    for method in ["supervised-pca", "kernel-supervised-pca"] {
+        let fit = ["fit", method, "--target", "species", "-k", "2", "-o"];
+        sandbox.ok(&[&fit[..], &["a.safetensors", "holes.csv", "--missing", "drop-rows"]].concat());
+        sandbox.ok(&[&fit[..], &["b.safetensors", "whole.csv"]].concat());
+        let scores = |model: &str| sandbox.ok(&["transform", model, "iris.csv"]);
+        assert_eq!(scores("a.safetensors"), scores("b.safetensors"), "{method}");
+    }
+    // A class that only rows with holes have is gone; a row without a class is named by its own line.
+    let mut rows = rows;
+    rows[0][4] = "unica".into();
+    rows[9][4] = String::new();
+    let write = |rows: &[Vec<String>]| {
+        let rows: Vec<String> = rows.iter().map(|row| row.join(",")).collect();
+        sandbox.write("odd.csv", &format!("{}\n{}\n", names.join(","), rows.join("\n")));
+    };
+    write(&rows);
+    let fit = ["fit", "supervised-pca", "odd.csv", "--target", "species", "--missing", "drop-rows"];
+    let ran = sandbox.run(&fit);
+    assert_eq!(ran.code, 65, "{}", ran.err);
+    assert!(ran.err.contains("odd.csv, line 11"), "{}", ran.err);
+    rows[9][4] = "setosa".into();
+    write(&rows);
+    assert!(sandbox.ok(&fit).contains("delta kernel: 3 classes"));
+}
+
+/// A method that knows no holes sees the training means in them, at the fit and ever after.
+#[test]
+fn means_of_the_training_samples_go_into_holes_of_new_ones() {
+    let sandbox = holes("filled");
+    let holed = |row: &[String], f: usize| row[f] == "NA" || row[f].is_empty();
+    let (names, rows) = table(&sandbox.text("holes.csv"));
+    let mean = |f: usize| {
+        let known = rows.iter().filter(|r| !holed(r, f)).map(|r| r[f].parse::<f64>().unwrap());
+        let known: Vec<f64> = known.collect();
+        known.iter().sum::<f64>() / known.len() as f64
+    };
+    let means: Vec<f64> = (0..4).map(mean).collect();
+    // New samples: other rows with holes, and what they are with the training means in them.
+    let new: Vec<Vec<String>> = rows.iter().skip(5).step_by(7).cloned().collect();
+    let filled = new.iter().map(|row| {
+        let entry =
+            |f: usize| if f < 4 && holed(row, f) { means[f].to_string() } else { row[f].clone() };
+        (0..5).map(entry).collect::<Vec<_>>().join(",")
+    });
+    let filled: Vec<String> = filled.collect();
+    sandbox.write("filled.csv", &format!("{}\n{}\n", names.join(","), filled.join("\n")));
+    let new: Vec<String> = new.iter().map(|row| row.join(",")).collect();
+    sandbox.write("new.csv", &format!("{}\n{}\n", names.join(","), new.join("\n")));
+    for (method, axes) in [
+        (&["kernel-pca"][..], ["KPC1", "KPC2"]),
+        (&["kernel-supervised-pca", "--target", "species"], ["KSPC1", "KSPC2"]),
+        (&["supervised-pca", "--target", "species"], ["SPC1", "SPC2"]),
+        (&["sparse-pca"], ["SPC1", "SPC2"]),
+        (&["mds"], ["MDS1", "MDS2"]),
+        (&["isomap", "--neighbors", "25", "--bridges"], ["ISO1", "ISO2"]),
+    ] {
+        let fit = ["-k", "2", "--missing", "mean", "-o", "m.safetensors"];
+        sandbox.ok(&[&["fit"], method, &["holes.csv"], &fit[..]].concat());
+        let ran = sandbox.run(&["transform", "m.safetensors", "new.csv"]);
+        assert_eq!(ran.code, 0, "{method:?}: {}", ran.err);
+        assert!(ran.err.contains("the means of the training samples stand in"), "{}", ran.err);
+        let by_hand = sandbox.ok(&["transform", "m.safetensors", "filled.csv"]);
+        let (found, expected) = (columns(&ran.out, &axes), columns(&by_hand, &axes));
+        for (found, expected) in found.iter().flatten().zip(expected.iter().flatten()) {
+            close(*found, *expected, 1e-9);
+        }
+        sandbox.ok(&["plot", "m.safetensors", "new.csv", "-o", "p.svg"]);
+        let ran = sandbox.run(&["transform", "m.safetensors", "new.csv", "--missing", "em"]);
+        assert_eq!(ran.code, 64, "{}", ran.err);
+        let ran = sandbox.run(&["transform", "m.safetensors", "new.csv", "--missing", "error"]);
+        assert_eq!(ran.code, 65, "{}", ran.err);
+        assert!(ran.err.contains("leave out `--missing error`"), "{}", ran.err);
+    }
+}
+
+/// A hint leads out: what it says to do works.
+#[test]
+fn a_model_without_means_says_how_to_get_them() {
+    let sandbox = holes("no_means");
+    sandbox.ok(&["fit", "kernel-pca", "iris.csv", "-k", "2", "-o", "m.safetensors"]);
+    for (more, code) in [(&[][..], 65), (&["--missing", "mean"][..], 64)] {
+        let ran = sandbox.run(&[&["transform", "m.safetensors", "holes.csv"], more].concat());
+        assert_eq!(ran.code, code, "{}", ran.err);
+        assert!(ran.err.contains("fit the model with `--missing mean`"), "{}", ran.err);
+    }
+    let fit =
+        ["fit", "kernel-pca", "iris.csv", "-k", "2", "--missing", "mean", "-o", "m.safetensors"];
+    sandbox.ok(&fit);
+    sandbox.ok(&["transform", "m.safetensors", "holes.csv"]);
+    // A PCA needs no means.
+    sandbox.ok(&["fit", "pca", "iris.csv", "-k", "2", "-o", "p.safetensors"]);
+    let ran = sandbox.run(&["transform", "p.safetensors", "holes.csv"]);
+    assert_eq!(ran.code, 65, "{}", ran.err);
+    assert!(ran.err.contains("use `--missing em`"), "{}", ran.err);
+    sandbox.ok(&["transform", "p.safetensors", "holes.csv", "--missing", "em"]);
+}
+
+/// T² and Q after the holes were integrated out are drawn of samples without any.
+#[test]
+fn monitoring_shows_the_samples_without_holes() {
+    let sandbox = holes("monitoring_holes");
+    sandbox.ok(&["fit", "pca", "holes.csv", "-k", "2", "--missing", "em", "-o", "m.safetensors"]);
+    let plot = ["plot", "m.safetensors", "holes.csv", "--kind", "monitoring", "-o", "p.svg"];
+    let ran = sandbox.run(&plot);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("113 of 150 samples"), "{}", ran.err);
+    assert!(sandbox.text("p.svg").contains("113 of the 150 samples"));
+    sandbox.ok(&["report", "m.safetensors", "holes.csv", "-o", "r.html"]);
+    assert!(sandbox.text("r.html").contains("113 of the 150 samples"));
+    let (names, mut rows) = table(&sandbox.text("iris.csv"));
+    rows.iter_mut().enumerate().for_each(|(i, row)| row[i % 4] = "NA".into());
+    let rows: Vec<String> = rows.iter().map(|row| row.join(",")).collect();
+    sandbox.write("h.csv", &format!("{}\n{}\n", names.join(","), rows.join("\n")));
+    let ran =
+        sandbox.run(&["plot", "m.safetensors", "h.csv", "--kind", "monitoring", "-o", "q.svg"]);
+    assert_eq!(ran.code, 65, "{}", ran.err);
+    assert!(ran.err.contains("only 0 of the 150 samples have none"), "{}", ran.err);
+}
+
+/// Samples that are all the same have no variance; a density they have not.
+#[test]
+fn constant_data_are_no_defect() {
+    let sandbox = Sandbox::new("constant");
+    sandbox.write("c.csv", &("a,b,c,d,e\n".to_string() + &"0.1,2.25,-3,7,1e6\n".repeat(60)));
+    for scale in [&[][..], &["--scale"][..]] {
+        let fit = ["fit", "bayesian-pca", "c.csv", "-o", "m.safetensors"];
+        let ran = sandbox.run(&[&fit[..], scale].concat());
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert!(ran.err.contains("the data have no variance"), "{}", ran.err);
+        let model = sandbox.json(&["inspect", "m.safetensors"]);
+        assert_eq!(numbers(entry(&model, &["explained_variance"])), [0.0]);
+        for parts in ["1", "2"] {
+            let fit = ["fit", "ppca-mixture", "c.csv", "-k", "1", "--parts", parts];
+            let ran = sandbox.run(&[&fit[..], scale].concat());
+            assert_eq!(ran.code, 65, "{}", ran.err);
+            assert!(ran.err.contains("the data have no variance"), "{}", ran.err);
+        }
     }
 }

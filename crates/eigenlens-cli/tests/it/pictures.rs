@@ -1,6 +1,6 @@
 //! Pictures and pages: made, complete, the same every time, and without anything foreign in them.
 
-use crate::support::{Sandbox, columns};
+use crate::support::{Sandbox, columns, entry};
 
 #[test]
 fn every_kind_of_picture_is_drawn() {
@@ -164,5 +164,154 @@ fn pictures_of_loadings_show_loadings() {
         let svg = sandbox.text("p.svg");
         assert!(svg.contains("1.76") && !svg.contains("0.857"), "{kind}");
         assert!(svg.contains("times the standard deviations"), "{kind}");
+    }
+}
+
+/// Wine, standardised: the share of a component is the variance of its scores over the 13 features, and
+/// in feature space of a Gaussian kernel over the mean of `1 − k(x, y)` with the divisor n − 1.
+#[test]
+fn shares_of_standardised_wine_are_shares_of_the_variance() {
+    let sandbox = Sandbox::with("wine_shares", &["wine"]);
+    let fit = ["fit", "supervised-pca", "wine.csv", "--target", "cultivar", "--scale", "-k", "2"];
+    sandbox.ok(&[&fit[..], &["-o", "s.safetensors", "--scores", "s.csv"]].concat());
+    let linear = variances(&columns(&sandbox.text("s.csv"), &["SPC1", "SPC2"]));
+    let linear: Vec<f64> = linear.iter().map(|v| v / 13.0).collect();
+    let fit = ["fit", "kernel-supervised-pca", "wine.csv", "--target", "cultivar", "-k", "2"];
+    let gamma = ["--gamma", "1e-5", "-o", "k.safetensors", "--scores", "k.csv"];
+    sandbox.ok(&[&fit[..], &gamma].concat());
+    let text = sandbox.text("wine.csv");
+    let names: Vec<&str> =
+        text.lines().next().unwrap().split(',').filter(|n| *n != "cultivar").collect();
+    let x = columns(&text, &names);
+    let n = x.len() as f64;
+    let distance =
+        |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
+    let kernel: f64 = x
+        .iter()
+        .flat_map(|a| x.iter().map(move |b| (a, b)))
+        .map(|(a, b)| (-1e-5 * distance(a, b)).exp())
+        .sum();
+    let total = (n - kernel / n) / (n - 1.0);
+    let curved = variances(&columns(&sandbox.text("k.csv"), &["KSPC1", "KSPC2"]));
+    let curved: Vec<f64> = curved.iter().map(|v| v / total).collect();
+    for (model, axis, shares) in
+        [("s.safetensors", "SPC", linear), ("k.safetensors", "KSPC", curved)]
+    {
+        sandbox.ok(&["plot", model, "wine.csv", "--kind", "scores", "-o", "p.svg"]);
+        sandbox.ok(&["report", model, "wine.csv", "-o", "r.html"]);
+        let told = sandbox.ok(&["inspect", model, "wine.csv"]);
+        for (j, share) in shares.iter().enumerate() {
+            let label = format!("{axis}{} ({:.1} % of the variance)", j + 1, 100.0 * share);
+            for page in [&sandbox.text("p.svg"), &sandbox.text("r.html"), &told] {
+                assert!(page.contains(&label), "no `{label}`");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_report_says_what_was_done_to_the_features() {
+    let sandbox = Sandbox::with("prepared", &["iris"]);
+    for (method, words) in [
+        ("pca", "Features were centred."),
+        ("ppca", "Features were centred."),
+        ("bayesian-pca", "Features were centred."),
+        ("lsa", "Features were used as they are."),
+    ] {
+        sandbox.ok(&["fit", method, "iris.csv", "-k", "2", "-o", "m.safetensors"]);
+        sandbox.ok(&["report", "m.safetensors", "-o", "r.html"]);
+        assert!(sandbox.text("r.html").contains(words), "{method}");
+    }
+}
+
+#[test]
+fn a_picture_of_posteriors_says_whose_they_are() {
+    let sandbox = Sandbox::with("posteriors", &["iris"]);
+    let whose = |rows: usize, holed: usize| {
+        let text = sandbox.text("iris.csv");
+        let mut lines: Vec<String> = text.lines().take(rows + 1).map(String::from).collect();
+        for line in lines.iter_mut().skip(1).take(holed) {
+            let (_, rest) = line.split_once(',').unwrap();
+            *line = format!("NA,{rest}");
+        }
+        sandbox.write("some.csv", &(lines.join("\n") + "\n"));
+        let fit = ["fit", "ppca", "some.csv", "-k", "2", "--missing", "em", "-o", "m.safetensors"];
+        sandbox.ok(&fit);
+        let ran = sandbox.run(&[
+            "plot",
+            "m.safetensors",
+            "some.csv",
+            "--kind",
+            "posterior",
+            "-o",
+            "p.svg",
+        ]);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let svg = sandbox.text("p.svg").replace("</text>", " ");
+        (svg, ran.err)
+    };
+    for (rows, holed, words) in [
+        (40, 3, "all 40 samples"),
+        (150, 0, "60 of the 150 samples"),
+        (150, 20, "20 of the 150 samples, those with missing entries"),
+        (150, 70, "60 of the 150 samples"),
+    ] {
+        let (svg, told) = whose(rows, holed);
+        assert!(told.contains(words), "{told}");
+        // A caption may be broken into lines anywhere.
+        let first = words.split(" samples").next().unwrap();
+        assert!(svg.contains(first), "{rows} rows, {holed} with holes");
+    }
+}
+
+#[test]
+fn axes_belong_to_pictures_of_a_plane() {
+    let sandbox = Sandbox::with("axes", &["iris"]);
+    sandbox.ok(&["fit", "pca", "iris.csv", "-k", "3", "-o", "m.safetensors"]);
+    for (kind, takes) in [
+        ("scores", true),
+        ("biplot", true),
+        ("circle", true),
+        ("scree", false),
+        ("loadings", false),
+        ("heat-map", false),
+        ("monitoring", false),
+    ] {
+        let plot = ["plot", "m.safetensors", "iris.csv", "--kind", kind, "-o", "p.svg"];
+        let ran = sandbox.run(&[&plot[..], &["--axes", "3,1"]].concat());
+        if takes {
+            assert_eq!(ran.code, 0, "{}", ran.err);
+            assert!(sandbox.text("p.svg").contains("PC3"), "{kind}");
+        } else {
+            assert_eq!(ran.code, 64, "{kind}: {}", ran.err);
+            assert!(ran.err.contains("`scores`, `biplot`, `circle`, `posterior`"), "{}", ran.err);
+        }
+    }
+}
+
+/// A fact stands in a summary once.
+#[test]
+fn what_sparsity_gives_up_is_said_once() {
+    let sandbox = Sandbox::with("given_up", &["iris"]);
+    let fit =
+        ["fit", "sparse-pca", "iris.csv", "-k", "2", "--cardinality", "2", "-o", "m.safetensors"];
+    sandbox.ok(&fit);
+    assert_eq!(sandbox.ok(&["inspect", "m.safetensors"]).matches("given up").count(), 1);
+}
+
+/// Values of data that are not centred have no sampling error of the kind that variances have.
+#[test]
+fn uncentred_data_have_no_standard_errors() {
+    let sandbox = Sandbox::with("uncentred", &["iris"]);
+    let centred = sandbox.ok(&["fit", "pca", "iris.csv", "-k", "2", "-o", "m.safetensors"]);
+    assert!(centred.contains("± error"), "{centred}");
+    for method in [&["lsa"][..], &["pca", "--no-center"]] {
+        let told = sandbox
+            .ok(&[&["fit"], method, &["iris.csv", "-k", "2", "-o", "m.safetensors"]].concat());
+        assert!(!told.contains("error"), "{told}");
+        let model = sandbox.json(&["inspect", "m.safetensors"]);
+        assert_eq!(entry(&model, &["standard_errors"]), &eigenlens::Value::Null);
+        sandbox.ok(&["report", "m.safetensors", "-o", "r.html"]);
+        assert!(!sandbox.text("r.html").contains("standard error"), "{method:?}");
     }
 }

@@ -241,3 +241,69 @@ fn methods_and_completions_are_listed() {
         assert!(script.contains("transform") && script.contains("components"), "{shell}");
     }
 }
+
+/// Of standardised training samples a reconstruction loses what the fit does not keep.
+#[test]
+fn the_loss_of_a_standardised_model_is_told_in_both_units() {
+    let sandbox = Sandbox::with("standardised_loss", &["wine"]);
+    let fit = [
+        "fit",
+        "pca",
+        "wine.csv",
+        "--columns",
+        "!cultivar",
+        "--scale",
+        "-k",
+        "3",
+        "-o",
+        "m.safetensors",
+    ];
+    let fitted = sandbox.json(&fit);
+    let kept: f64 = numbers(entry(&fitted, &["model", "explained_variance_ratio"])).iter().sum();
+    let result = sandbox.json(&["reconstruct", "m.safetensors", "wine.csv", "-o", "back.csv"]);
+    close(number(entry(&result, &["relative_squared_error_standardized"])), 1.0 - kept, 1e-12);
+    // In the units of the table, from the tables.
+    let text = sandbox.text("wine.csv");
+    let names: Vec<&str> =
+        text.lines().next().unwrap().split(',').filter(|n| *n != "cultivar").collect();
+    let (x, back) = (columns(&text, &names), columns(&sandbox.text("back.csv"), &names));
+    let n = x.len() as f64;
+    let means: Vec<f64> =
+        (0..names.len()).map(|f| x.iter().map(|r| r[f]).sum::<f64>() / n).collect();
+    let squares = |rows: &[Vec<f64>], from: &dyn Fn(usize, usize) -> f64| -> f64 {
+        let one = |(i, r): (usize, &Vec<f64>)| -> f64 {
+            r.iter().enumerate().map(|(f, v)| (v - from(i, f)).powi(2)).sum()
+        };
+        rows.iter().enumerate().map(one).sum()
+    };
+    let lost = squares(&x, &|i, f| back[i][f]) / squares(&x, &|_, f| means[f]);
+    close(number(entry(&result, &["relative_squared_error"])), lost, 1e-10);
+    let told = sandbox.ok(&["reconstruct", "m.safetensors", "wine.csv"]);
+    assert!(
+        told.contains(&format!(
+            "{:.2} % of the variance of the standardised features",
+            100.0 * (1.0 - kept)
+        )),
+        "{told}"
+    );
+    assert!(
+        told.contains(&format!(
+            "{:.2} % of the variation about the mean in the units of the table",
+            100.0 * lost
+        )),
+        "{told}"
+    );
+    // Where nothing is divided there is one unit.
+    sandbox.ok(&[
+        "fit",
+        "pca",
+        "wine.csv",
+        "--columns",
+        "!cultivar",
+        "-k",
+        "3",
+        "-o",
+        "p.safetensors",
+    ]);
+    assert!(!sandbox.ok(&["reconstruct", "p.safetensors", "wine.csv"]).contains("standardised"));
+}

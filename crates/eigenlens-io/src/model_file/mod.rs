@@ -29,6 +29,9 @@ pub struct StoredModel {
     pub model: Box<dyn Model>,
     /// How counts of terms are weighted before the model sees them.
     pub term_weights: Option<TermWeights>,
+    /// What goes into holes before the model sees the data (d): the means of the training samples,
+    /// where these were put into theirs and the method itself knows no holes.
+    pub fill: Option<Vec<f64>>,
     /// Where the model came from.
     pub origin: Origin,
 }
@@ -70,16 +73,22 @@ impl Kind {
 }
 
 const TERM_WEIGHTS: &str = "term_weights";
+const FILL: &str = "fill";
 
 impl StoredModel {
     /// The file's bytes. `file` is named in errors.
     pub fn to_bytes(&self, file: &Path) -> Result<Vec<u8>> {
         let parts = self.model.to_parts().map_err(|e| content_error(file, e.to_string()))?;
         let Parts { version, method, mut arrays, description } = parts;
-        if let Some(weights) = &self.term_weights {
-            let global = weights.global().to_vec();
-            let array = Array { shape: vec![global.len()], numbers: Numbers::F64(global) };
-            arrays.insert(TERM_WEIGHTS.into(), array);
+        let own = [
+            (TERM_WEIGHTS, self.term_weights.as_ref().map(TermWeights::global)),
+            (FILL, self.fill.as_deref()),
+        ];
+        for (name, numbers) in own {
+            if let Some(numbers) = numbers.map(<[f64]>::to_vec) {
+                let array = Array { shape: vec![numbers.len()], numbers: Numbers::F64(numbers) };
+                arrays.insert(name.into(), array);
+            }
         }
         let weighting = self.term_weights.as_ref().map(|w| w.weighting().name());
         let content = Content {
@@ -161,13 +170,27 @@ fn load(bytes: &[u8]) -> std::result::Result<StoredModel, String> {
     };
     let mut arrays = content.arrays;
     let weights = arrays.remove(TERM_WEIGHTS);
+    let fill = arrays.remove(FILL);
     let parts = Parts { version, method: text(&mut entries, "method")?, arrays, description };
     let model = eigenlens::from_parts(&parts).map_err(|e| e.to_string())?;
     let term_weights = term_weights(&mut entries, weights, model.n_features())?;
+    let fill = read_fill(fill, model.n_features())?;
     let origin = read_origin(&mut entries, model.n_features())?;
     match entries.keys().next() {
         Some(name) => Err(format!("`{name}` is no part of format version {version}")),
-        None => Ok(StoredModel { model, term_weights, origin }),
+        None => Ok(StoredModel { model, term_weights, fill, origin }),
+    }
+}
+
+fn read_fill(fill: Option<Array>, d: usize) -> std::result::Result<Option<Vec<f64>>, String> {
+    match fill {
+        None => Ok(None),
+        Some(Array { shape, numbers: Numbers::F64(numbers) })
+            if shape == [d] && numbers.len() == d && numbers.iter().all(|v| v.is_finite()) =>
+        {
+            Ok(Some(numbers))
+        }
+        Some(_) => Err(format!("`{FILL}` must hold one finite number for each of {d} features")),
     }
 }
 

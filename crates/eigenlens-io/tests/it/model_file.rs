@@ -28,6 +28,7 @@ fn stored() -> StoredModel {
     StoredModel {
         model: Box::new(Pca::new(2).standardize(true).fit(&data).unwrap()),
         term_weights: None,
+        fill: None,
         origin: Origin {
             program: "eigenlens 0.1.0".into(),
             options: [("scale".to_string(), "true".to_string())].into(),
@@ -75,6 +76,7 @@ fn term_weights_come_back() {
     let before = StoredModel {
         model: Box::new(Lsa::new(1).fit(&Dataset::from(&data())).unwrap()),
         term_weights: Some(weights.clone()),
+        fill: None,
         origin: Origin::default(),
     };
     let bytes = before.to_bytes(name()).unwrap();
@@ -83,6 +85,18 @@ fn term_weights_come_back() {
     assert_eq!(after.model.method(), "lsa");
     let lost = edit(&bytes, |_, arrays| drop(arrays.remove("term_weights")));
     assert!(complaint(&lost).contains("term_weights"));
+}
+
+#[test]
+fn what_goes_into_holes_comes_back() {
+    let fill = vec![6.5, f64::MIN_POSITIVE, -1e300];
+    let before = StoredModel { fill: Some(fill.clone()), ..stored() };
+    let bytes = before.to_bytes(name()).unwrap();
+    assert_eq!(StoredModel::from_bytes(&bytes, name()).unwrap().fill, Some(fill));
+    for wrong in [vec![6.5, 3.5], vec![6.5, f64::NAN, 5.5]] {
+        let bytes = StoredModel { fill: Some(wrong), ..stored() }.to_bytes(name()).unwrap();
+        assert!(complaint(&bytes).contains("fill"));
+    }
 }
 
 #[test]

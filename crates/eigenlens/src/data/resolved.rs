@@ -2,7 +2,7 @@
 
 use super::holes::{Missing, Treatment, check_rate};
 use super::observed::Observed;
-use super::{Csr, Dataset, RowGrid, RowReader, Rows, SampleWeights, Source};
+use super::{Csr, Dataset, RowGrid, RowReader, Rows, SampleWeights, Source, Target};
 use crate::error::{Error, Result};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::pool;
@@ -17,6 +17,10 @@ pub struct Resolved<'a, T: Scalar> {
     names: Option<Vec<String>>,
     weights: Option<SampleWeights>,
     treatment: Option<Treatment>,
+    /// Rows of the original that stay, where some go.
+    kept: Option<Vec<usize>>,
+    /// What goes into holes, where that is the policy.
+    fill: Option<Vec<f64>>,
 }
 
 enum Body<'a, T: Scalar> {
@@ -42,6 +46,8 @@ impl<'a, T: Scalar> Dataset<'a, T> {
             names: self.names.clone(),
             weights: self.weights.clone(),
             treatment: None,
+            kept: None,
+            fill: None,
         };
         if self.missing == Missing::Error {
             return Ok(same(original));
@@ -59,24 +65,58 @@ impl<'a, T: Scalar> Dataset<'a, T> {
         let mut grid = RowGrid::surveying(self)?;
         let observed = pool::run(options.threads, || Observed::of(&mut grid))??;
         if observed.holes.missing == 0 {
-            return Ok(same(original));
+            let means = self.missing == Missing::Mean;
+            let fill = means.then(|| as_f64(&means_of::<T>(&grid, &observed)));
+            return Ok(Resolved { fill, ..same(original) });
         }
         check_rate(self, &observed.holes)?;
         let sieve = Sieve::new(self, &grid, &observed)?;
         let treatment = Some(Treatment::new(self.missing, &observed.holes));
+        self.through(sieve, treatment, options)
+    }
+
+    /// The data with these numbers in their holes, one for each feature: the means that
+    /// [`Resolved::fill`] tells of training data belong into the holes of new data.
+    pub fn fill_missing(&self, fill: &[f64], options: &Options) -> Result<Resolved<'a, T>> {
+        if fill.len() != self.n_features() {
+            return Err(Error::Shape {
+                what: "what goes into holes",
+                found: format!("{} numbers", fill.len()),
+                expected: format!("one for each of {} features", self.n_features()),
+            });
+        }
+        let sieve = Sieve {
+            columns: (0..fill.len()).collect(),
+            rows: self.n_samples(),
+            dropped: None,
+            fill: fill.iter().map(|v| T::from_f64(*v)).collect(),
+        };
+        self.through(sieve, None, options)
+    }
+
+    fn through(
+        &self,
+        sieve: Sieve<T>,
+        treatment: Option<Treatment>,
+        options: &Options,
+    ) -> Result<Resolved<'a, T>> {
+        let original = self.clone().with_missing(Missing::Error);
         let names = self
             .names
             .as_ref()
             .map(|names| sieve.columns.iter().filter_map(|&f| names.get(f).cloned()).collect());
         let weights = self.weights.as_ref().map(|weights| sieve.weights(weights));
-        let copy = (sieve.rows * sieve.columns.len() * size_of::<T>()) as u64;
+        let row = (sieve.columns.len() * size_of::<T>()) as u64;
+        let copy = row.saturating_mul(sieve.rows.map_or(u64::MAX, |rows| rows as u64));
         let fits = options.memory.is_none_or(|budget| copy <= budget / 2);
+        let kept = sieve.kept();
+        let fill = (!sieve.fill.is_empty()).then(|| as_f64(&sieve.fill));
         let body = match &self.source {
             Source::Sparse(x) => Body::Sparse(sieve.sparse(x)?),
             Source::Dense(x) if fits => Body::Dense(sieve.dense(x.view())),
             _ => Body::Streamed(Whole { source: self.source.clone(), sieve }),
         };
-        Ok(Resolved { original, body, names, weights, treatment })
+        Ok(Resolved { original, body, names, weights, treatment, kept, fill })
     }
 }
 
@@ -102,6 +142,46 @@ impl<T: Scalar> Resolved<'_, T> {
     pub fn treatment(&self) -> Option<&Treatment> {
         self.treatment.as_ref()
     }
+
+    /// What was put into holes (d), where that is the policy: also where there was no hole, as new data
+    /// may have some.
+    pub fn fill(&self) -> Option<&[f64]> {
+        self.fill.as_deref()
+    }
+
+    /// Rows of the original that are left, counted from 0; `None` where all are.
+    pub fn kept_rows(&self) -> Option<&[usize]> {
+        self.kept.as_deref()
+    }
+
+    /// The target of the samples that are left; classes that none of them has are gone.
+    pub fn target(&self, target: &Target) -> Result<Target> {
+        let Some(kept) = &self.kept else { return Ok(target.clone()) };
+        let n = self.original.n_samples().unwrap_or(target.n_samples());
+        if target.n_samples() != n {
+            return Err(Error::Shape {
+                what: "the target",
+                found: format!("{} values", target.n_samples()),
+                expected: format!("one for each of {n} samples"),
+            });
+        }
+        Ok(target.select(kept).without_empty_classes())
+    }
+
+    /// An error about rows of the target that are left, told of rows of the original.
+    pub fn in_original_rows(&self, error: Error) -> Error {
+        let Some(kept) = &self.kept else { return error };
+        let original = |row: usize| kept.get(row).copied().unwrap_or(row);
+        match error {
+            Error::MissingLabels { rows } => {
+                Error::MissingLabels { rows: rows.into_iter().map(original).collect() }
+            }
+            Error::InfiniteTarget { row, value } => {
+                Error::InfiniteTarget { row: original(row), value }
+            }
+            other => other,
+        }
+    }
 }
 
 /// Which rows and columns stay, and what goes into holes.
@@ -109,8 +189,8 @@ impl<T: Scalar> Resolved<'_, T> {
 struct Sieve<T> {
     /// Columns that stay.
     columns: Vec<usize>,
-    /// Rows that stay.
-    rows: usize,
+    /// How many rows stay, where that is known.
+    rows: Option<usize>,
     /// Rows that go, as bits.
     dropped: Option<Vec<u64>>,
     /// What goes into the holes of each column.
@@ -121,14 +201,16 @@ impl<T: Scalar> Sieve<T> {
     fn new(data: &Dataset<T>, grid: &RowGrid<T>, observed: &Observed) -> Result<Sieve<T>> {
         let d = data.n_features();
         let n = grid.n_rows().unwrap_or(observed.holes.rows);
-        let mut sieve = Sieve { columns: (0..d).collect(), rows: n, dropped: None, fill: vec![] };
+        let mut sieve =
+            Sieve { columns: (0..d).collect(), rows: Some(n), dropped: None, fill: vec![] };
         match data.missing {
             Missing::DropRows => {
-                sieve.rows =
+                let left =
                     n - observed.with_holes.iter().map(|w| w.count_ones() as usize).sum::<usize>();
-                if sieve.rows < 2 {
-                    return Err(Error::NothingLeft { policy: "drop-rows", left: sieve.rows });
+                if left < 2 {
+                    return Err(Error::NothingLeft { policy: "drop-rows", left });
                 }
+                sieve.rows = Some(left);
                 sieve.dropped = Some(observed.with_holes.clone());
             }
             Missing::DropColumns => {
@@ -138,12 +220,7 @@ impl<T: Scalar> Sieve<T> {
                     return Err(Error::NothingLeft { policy: "drop-columns", left: 0 });
                 }
             }
-            _ => {
-                let exponent = |f: usize| grid.exponents().map_or(0, |e| e[f]);
-                sieve.fill = (0..d)
-                    .map(|f| T::from_f64(observed.mean[f] * power_of_two(exponent(f))))
-                    .collect();
-            }
+            _ => sieve.fill = means_of(grid, observed),
         }
         Ok(sieve)
     }
@@ -151,6 +228,12 @@ impl<T: Scalar> Sieve<T> {
     fn keeps(&self, row: usize) -> bool {
         let bit = |bits: &Vec<u64>| bits.get(row / 64).is_some_and(|w| w >> (row % 64) & 1 == 1);
         !self.dropped.as_ref().is_some_and(bit)
+    }
+
+    /// The rows that stay, where some go.
+    fn kept(&self) -> Option<Vec<usize>> {
+        let gone: usize = self.dropped.as_ref()?.iter().map(|w| w.count_ones() as usize).sum();
+        Some((0..self.rows? + gone).filter(|&row| self.keeps(row)).collect())
     }
 
     /// Writes what is left of a row.
@@ -162,7 +245,8 @@ impl<T: Scalar> Sieve<T> {
     }
 
     fn dense(&self, x: ArrayView2<T>) -> Array2<T> {
-        let mut out = Array2::default((self.rows, self.columns.len()));
+        let rows = (0..x.nrows()).filter(|&row| self.keeps(row)).count();
+        let mut out = Array2::default((rows, self.columns.len()));
         let kept = x.rows().into_iter().enumerate().filter(|(i, _)| self.keeps(*i));
         for ((_, row), mut out) in kept.zip(out.rows_mut()) {
             if let Some(out) = out.as_slice_mut() {
@@ -199,6 +283,17 @@ impl<T: Scalar> Sieve<T> {
     }
 }
 
+/// The mean of what every column has, in the elements' own type.
+fn means_of<T: Scalar>(grid: &RowGrid<T>, observed: &Observed) -> Vec<T> {
+    let exponent = |f: usize| grid.exponents().map_or(0, |e| e[f]);
+    let mean = |(f, mean): (usize, &f64)| T::from_f64(mean * power_of_two(exponent(f)));
+    observed.mean.iter().enumerate().map(mean).collect()
+}
+
+fn as_f64<T: Scalar>(values: &[T]) -> Vec<f64> {
+    values.iter().map(|v| v.to_f64()).collect()
+}
+
 /// Rows read through a sieve.
 struct Whole<'a, T: Scalar> {
     source: Source<'a, T>,
@@ -211,7 +306,7 @@ impl<T: Scalar> Rows<T> for Whole<'_, T> {
     }
 
     fn n_samples(&self) -> Option<usize> {
-        Some(self.sieve.rows)
+        self.sieve.rows
     }
 
     fn open(&self) -> Result<Box<dyn RowReader<T> + '_>> {

@@ -79,6 +79,13 @@ impl Scaler {
         }
     }
 
+    /// What every column was divided by, in true units, where standardised; 0 marks a constant column,
+    /// which was left out.
+    pub fn divisors(&self) -> Option<Vec<f64>> {
+        let scale = self.scale.as_ref()?.iter().zip(&self.inv_scale);
+        Some(scale.map(|(s, w)| if *w > 0.0 { *s } else { 0.0 }).collect())
+    }
+
     /// A standardised entry of feature f in the units of the data.
     pub fn unstandardize(&self, x: f64, f: usize) -> f64 {
         let inside = if self.inv_scale[f] > 0.0 { x / self.inv_scale[f] } else { 0.0 };

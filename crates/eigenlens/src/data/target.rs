@@ -211,6 +211,13 @@ impl Target {
         Target { body }
     }
 
+    /// Only classes that a sample has.
+    pub(crate) fn without_empty_classes(self) -> Target {
+        let Body::Classes { codes, names } = self.body else { return self };
+        let name = |code: u32| names.get(code as usize);
+        Target::classes_or_missing(codes.into_iter().map(name))
+    }
+
     /// Refuses infinite numbers, and a target that is the same for every labelled sample.
     pub(crate) fn check(&self) -> Result<()> {
         match &self.body {

@@ -166,19 +166,21 @@ impl Fit {
         // model is as free as with k = d.
         let most = d.saturating_sub(1);
         let Surveyed { grid, scaler, variances, .. } = surveyed;
+        // Where nothing varies a prior has nothing to weigh: it switches every direction off.
+        let nothing = em_options.bayesian && mean_variance == 0.0;
         let attempt = |k: usize, observer: &mut Observer| {
             fit(
                 grid,
                 scaler,
                 variances,
                 k.min(most),
-                em_options.bayesian,
+                em_options.bayesian && !nothing,
                 &em,
                 self.options.seed,
                 observer,
             )
         };
-        let (k, estimate) = match &self.n_components {
+        let (k, mut estimate) = match &self.n_components {
             NComponents::Fixed(k) => (*k, attempt(*k, observer)?),
             NComponents::All => (limit, attempt(limit, observer)?),
             NComponents::VarianceShare(share) => {
@@ -202,6 +204,9 @@ impl Fit {
                 });
             }
         };
+        if nothing {
+            estimate.parts.iter_mut().for_each(|part| part.w.fill(0.0));
+        }
         self.dress(data, surveyed, estimate, k, em_options, plan, &em)
     }
 

@@ -277,7 +277,8 @@ impl Fit {
         drop(solver);
         // Step 6: what the user should know.
         let mut warnings = warn::<T>(data, &columns, &scaler, &variances, &values, rank, k, self);
-        warnings.extend(score_warnings(&score_moments, columns.weight, rank));
+        mind_seen_scores::<T>(&mut warnings, &score_moments, grid.counts(), &values, &scaler);
+        warnings.extend(score_warnings(&score_moments, columns.weight, rank, self.center));
         warnings.extend(notes);
         let scores = scores.map_or_else(|| Ok(Array2::default((0, k))), Scores::into_array)?;
         let model = PcaModel::new(PcaParts {
@@ -646,17 +647,51 @@ pub(super) fn warn<T: Scalar>(
             levels: levels(column),
         });
     }
-    let out_of_range = |v: &f64| {
-        let squared = v * power_of_two(scaler.exponent) * power_of_two(scaler.exponent);
-        *v > 0.0 && (squared < f64::MIN_POSITIVE || !squared.is_finite())
-    };
-    if values.iter().any(out_of_range) {
-        warnings.push(Warning::VarianceOutOfRange);
+    // No score is longer than all samples together.
+    let longest = ((columns.weight - 1.0) * total).sqrt() * power_of_two(scaler.exponent);
+    if !fit.whiten && !is_number::<T>(longest) {
+        warnings.push(Warning::ScoresOutOfRange);
+    } else {
+        warnings.extend(variance_warning(values, scaler));
     }
     warnings
 }
 
-fn score_warnings(score_moments: &ScoreMoments, n: f64, rank: usize) -> Vec<Warning> {
+/// Where a variance is no number in the units of the data.
+fn variance_warning(values: &[f64], scaler: &Scaler) -> Option<Warning> {
+    let out_of_range = |v: &f64| {
+        let squared = v * power_of_two(scaler.exponent) * power_of_two(scaler.exponent);
+        *v > 0.0 && (squared < f64::MIN_POSITIVE || !squared.is_finite())
+    };
+    values.iter().any(out_of_range).then_some(Warning::VarianceOutOfRange)
+}
+
+/// Whether it is a number of the elements' type.
+fn is_number<T: Scalar>(value: f64) -> bool {
+    T::from_f64(value).to_f64().is_finite()
+}
+
+/// Takes back that scores may be out of range where those of all training samples have been seen to be
+/// numbers. Tails hold weighted squares; `counts` are the weights.
+pub(super) fn mind_seen_scores<T: Scalar>(
+    warnings: &mut Vec<Warning>,
+    score_moments: &ScoreMoments,
+    counts: Option<&[f64]>,
+    values: &[f64],
+    scaler: &Scaler,
+) {
+    let Some(at) = warnings.iter().position(|w| *w == Warning::ScoresOutOfRange) else { return };
+    let largest = |(square, row): (&f64, &u64)| {
+        let weight = counts.and_then(|counts| counts.get(*row as usize)).copied().unwrap_or(1.0);
+        (square / weight).sqrt() * power_of_two(scaler.exponent)
+    };
+    if score_moments.largest.iter().zip(&score_moments.row).map(largest).all(is_number::<T>) {
+        warnings.remove(at);
+        warnings.extend(variance_warning(values, scaler));
+    }
+}
+
+fn score_warnings(score_moments: &ScoreMoments, n: f64, rank: usize, center: bool) -> Vec<Warning> {
     const ONE_ROW: f64 = 0.9;
     const HEAVY: f64 = 10.0;
     let mut warnings = Vec::new();
@@ -675,7 +710,7 @@ fn score_warnings(score_moments: &ScoreMoments, n: f64, rank: usize) -> Vec<Warn
         let kurtosis = n * score_moments.fourth_powers[component] / (squares * squares) - 3.0;
         if largest / squares > ONE_ROW {
             warnings.push(Warning::DominantRow { component, row, share: largest / squares });
-        } else if kurtosis > HEAVY {
+        } else if center && kurtosis > HEAVY {
             heavy.push(component);
             heaviest = heaviest.max(kurtosis);
         }

@@ -190,13 +190,16 @@ impl Isomap {
             coordinates: placed.view(),
             seed: self.options.seed,
         });
+        let placed = placed * unit;
+        spectral::check_coordinates(&placed)?;
         Ok(EmbeddingModel::new(EmbeddingParts {
             method: "isomap",
-            coordinates: placed * unit,
-            eigenvalues: pairs.values.iter().map(|v| v * unit * unit).collect(),
+            coordinates: placed,
+            exponent,
+            eigenvalues: pairs.values,
             rank: pairs.rank,
-            trace: Some(pairs.trace * unit * unit),
-            negative: Some(super::mds::in_units(pairs.negative, unit * unit)),
+            trace: Some(pairs.trace),
+            negative: Some(pairs.negative),
             quality,
             neighborhood: Some(which),
             bridges,

@@ -214,6 +214,7 @@ impl LaplacianEigenmaps {
         Ok(EmbeddingModel::new(EmbeddingParts {
             method: "laplacian",
             coordinates,
+            exponent: 0,
             eigenvalues: pairs.values,
             rank: k,
             trace: None,

@@ -207,6 +207,7 @@ impl Lle {
         Ok(EmbeddingModel::new(EmbeddingParts {
             method: "lle",
             coordinates,
+            exponent: 0,
             eigenvalues: pairs.values,
             rank: k,
             trace: None,

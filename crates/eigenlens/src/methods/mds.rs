@@ -191,6 +191,7 @@ impl Mds {
         let signs =
             (0..pca.n_components()).map(|j| spectral::sign(coordinates.column(j))).collect();
         let coordinates = spectral::scaled_and_signed(&coordinates, &vec![1.0; k]);
+        spectral::check_coordinates(&coordinates)?;
         let chosen = subset(n, self.options.seed);
         let points = Points::read_some(data, &chosen)?;
         let down = power_of_two(-points.exponent());
@@ -204,16 +205,17 @@ impl Mds {
             })
         })?;
         let divisor = n as f64 - 1.0;
-        let mut eigenvalues: Vec<f64> =
-            pca.explained_variance().iter().map(|v| v * divisor).collect();
+        let parts = pca.parts();
+        let mut eigenvalues: Vec<f64> = parts.values.iter().map(|v| v * divisor).collect();
         eigenvalues.resize(k, 0.0);
         let rank = pca.n_useful_components();
         Ok(EmbeddingModel::new(EmbeddingParts {
             method: "mds",
             coordinates,
+            exponent: parts.map.scaler.exponent,
             eigenvalues,
             rank,
-            trace: Some(pca.total_variance() * divisor),
+            trace: Some(parts.total * divisor),
             negative: Some(NegativePart { share: 0.0, smallest: 0.0, complete: true }),
             quality,
             neighborhood: None,
@@ -248,14 +250,16 @@ impl Mds {
         });
         let means = squared.mean_axis(Axis(0)).unwrap_or_default().to_vec();
         let map = DistanceMap { from, means, projector };
-        let unit = power_of_two(map.exponent());
+        let coordinates = coordinates * power_of_two(map.exponent());
+        spectral::check_coordinates(&coordinates)?;
         Ok(EmbeddingModel::new(EmbeddingParts {
             method: "mds",
-            coordinates: coordinates * unit,
-            eigenvalues: pairs.values.iter().map(|v| v * unit * unit).collect(),
+            coordinates,
+            exponent: map.exponent(),
+            eigenvalues: pairs.values,
             rank: pairs.rank,
-            trace: Some(pairs.trace * unit * unit),
-            negative: Some(in_units(pairs.negative, unit * unit)),
+            trace: Some(pairs.trace),
+            negative: Some(pairs.negative),
             quality,
             neighborhood: None,
             bridges: 0,
@@ -300,8 +304,4 @@ pub(super) fn dress(pairs: &EigenPairs) -> (Array2<f64>, Array2<f64>) {
         coordinates.slice_mut(s![.., j]).mapv_inplace(|v| v * up);
     }
     (projector, coordinates)
-}
-
-pub(super) fn in_units(part: NegativePart, unit: f64) -> NegativePart {
-    NegativePart { smallest: part.smallest * unit, ..part }
 }

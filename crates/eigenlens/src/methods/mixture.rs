@@ -193,6 +193,9 @@ impl PpcaMixture {
             });
         }
         let mean_variance = surveyed.mean_variance();
+        if mean_variance == 0.0 {
+            return Err(Error::NoVariance { what: "a mixture of densities" });
+        }
         let noise_floor = if self.n_parts > 1 { PART_FLOOR } else { NOISE_FLOOR };
         let em = Em {
             tolerance: 0.1 * self.fit.em_tolerance(),
@@ -218,9 +221,7 @@ impl PpcaMixture {
             let (count, rows) = (holes.n_empty_rows, holes.empty_rows.clone());
             warnings.push(Warning::EmptyRows { count, rows });
         }
-        if mean_variance == 0.0 {
-            warnings.push(Warning::NoVariance);
-        } else if estimate.parts.iter().any(|p| p.noise <= em.noise_floor) {
+        if estimate.parts.iter().any(|p| p.noise <= em.noise_floor) {
             warnings.push(Warning::NoiseVanishes { share: noise_floor });
         }
         if !estimate.converged {

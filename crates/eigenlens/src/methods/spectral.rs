@@ -332,6 +332,14 @@ pub(super) fn scaled_and_signed(vectors: &Array2<f64>, factors: &[f64]) -> Array
     coordinates
 }
 
+/// Refuses coordinates that are no numbers in the units of the data: a model holds them.
+pub(super) fn check_coordinates(coordinates: &Array2<f64>) -> Result<()> {
+    if coordinates.iter().all(|v| v.is_finite()) {
+        return Ok(());
+    }
+    Err(Error::OutOfRange { what: "the coordinates" })
+}
+
 /// What the user should know about null components.
 pub(super) fn null_warnings(rank: usize, requested: usize) -> Vec<Warning> {
     match rank {

@@ -97,10 +97,13 @@ impl<T: Scalar> Supervised<'_, '_, T> {
         let measured =
             self.measure(&standardized, &blend, &pairs, &map, &values, scores.as_mut())?;
         let divisor = columns.weight - 1.0;
-        let mut along: Vec<f64> = measured.squares.iter().map(|s| s / divisor).collect();
+        let mut along: Vec<f64> =
+            measured.score_moments.squares.iter().map(|s| s / divisor).collect();
         along[rank..].fill(0.0);
         // Step 5: what the user should know.
         let mut warnings = self.warnings(columns, &scaler, &variances, &along, rank, k, &blend);
+        let counts = grid.counts();
+        fit::mind_seen_scores::<T>(&mut warnings, &measured.score_moments, counts, &along, &scaler);
         warnings.extend(self.labels.warnings.iter().cloned());
         let scores = match scores {
             Some(scores) => scores.into_array()?,
@@ -384,7 +387,7 @@ impl<T: Scalar> Supervised<'_, '_, T> {
             none_missed,
         });
         let cross = labels.cross.slice(s![.., ..k]).to_owned();
-        Ok(Findings { certificate, cross, squares: score_moments.squares })
+        Ok(Findings { certificate, cross, score_moments })
     }
 }
 
@@ -393,8 +396,8 @@ struct Findings {
     certificate: Certificate,
     /// `Δᵀ W Xs U` (ℓ × k).
     cross: Array2<f64>,
-    /// Σ w z² of each component.
-    squares: Vec<f64>,
+    /// How the scores of each component are spread.
+    score_moments: ScoreMoments,
 }
 
 /// ‖M‖, or a bound on it.

@@ -57,6 +57,12 @@ pub trait Model: Debug + Send + Sync {
     /// Scores (n × k) of training or new samples.
     fn transform_f64(&self, data: &Dataset<f64>) -> Result<Array2<f64>>;
 
+    /// Scores of the training samples (n × k), where the model holds them: placing these samples once more
+    /// gives the same to rounding only.
+    fn training_scores(&self) -> Option<ArrayView2<'_, f64>> {
+        None
+    }
+
     /// Everything the model is made of; an error where a part cannot be stored.
     fn to_parts(&self) -> Result<Parts>;
 
@@ -140,6 +146,9 @@ pub struct Linear<'a> {
     pub loadings: Array2<f64>,
     /// The mean subtracted from every feature (d).
     pub mean: &'a [f64],
+    /// What every feature was divided by (d), where standardised; 0 for constant ones, which were left
+    /// out.
+    pub scale: Option<Vec<f64>>,
 }
 
 fn not_defined<T>(what: &'static str, method: &'static str) -> Result<T> {

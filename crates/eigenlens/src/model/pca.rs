@@ -190,6 +190,11 @@ impl PcaModel {
         self.parts.map.scaler.scale.as_deref()
     }
 
+    /// Whether the mean of every feature was subtracted.
+    pub fn centers(&self) -> bool {
+        self.parts.center
+    }
+
     /// Whether scores are scaled to unit variance.
     pub fn whitens(&self) -> bool {
         self.parts.whiten
@@ -240,9 +245,17 @@ impl PcaModel {
         &self.parts.warnings
     }
 
-    /// The asymptotic standard error of each variance, `λ √(2/(n − 1))`, where n is known.
+    /// `√(2/(n − 1))`, the relative standard error of a variance, where n is known. It is that of variances
+    /// about the mean: values of data that are not centred have none.
+    pub(super) fn sampling_factor(&self) -> Option<f64> {
+        let n = self.parts.n_samples.filter(|_| self.parts.center)?;
+        Some((2.0 / (n - 1.0)).sqrt())
+    }
+
+    /// The asymptotic standard error of each variance, `λ √(2/(n − 1))`, where n is known and the data are
+    /// centred.
     pub fn sampling_errors(&self) -> Option<Vec<f64>> {
-        let factor = (2.0 / (self.parts.n_samples? - 1.0)).sqrt();
+        let factor = self.sampling_factor()?;
         Some(self.explained_variance.iter().map(|v| v * factor).collect())
     }
 
@@ -250,8 +263,7 @@ impl PcaModel {
     /// their joint span is identified by the sample (North et al. 1982), as ranges. The last range
     /// may go on with components that were not kept.
     pub fn sampling_groups(&self) -> Vec<Range<usize>> {
-        let Some(n) = self.parts.n_samples else { return Vec::new() };
-        let factor = (2.0 / (n - 1.0)).sqrt();
+        let Some(factor) = self.sampling_factor() else { return Vec::new() };
         let values = &self.parts.values;
         let rank = self.parts.map.rank;
         let mut groups = Vec::new();
@@ -436,8 +448,12 @@ impl PcaModel {
         let max_rank = (n as usize).saturating_sub(usize::from(self.parts.center)).min(n_varying);
         let unit = power_of_two(self.parts.map.scaler.exponent);
         let values = self.parts.spectrum.as_deref().unwrap_or(&self.parts.values);
+        // With holes integrated out no route lists all variances, but of a covariance as free as any the
+        // last one is the noise.
+        let last = self.parts.next_value.filter(|_| values.len() + 1 == max_rank);
+        let values = values.iter().copied().chain(last);
         Ok(ModelSpectrum {
-            values: values.iter().take(max_rank).map(|v| v.max(0.0) * unit * unit).collect(),
+            values: values.take(max_rank).map(|v| v.max(0.0) * unit * unit).collect(),
             total_variance: self.total_variance(),
             n_samples: n,
             n_features: self.n_features(),
@@ -462,11 +478,7 @@ impl PcaModel {
     fn with_gaussian<R>(&self, work: impl FnOnce(Gaussian) -> Result<R>) -> Result<R> {
         let unit = power_of_two(self.parts.map.scaler.exponent);
         let deviations = Array1::from(self.standard_deviations.clone());
-        // A scale of 0 marks a column that was left out.
-        let scale: Option<Array1<f64>> = self.scale().map(|scale| {
-            let weights = scale.iter().zip(&self.parts.map.scaler.inv_scale);
-            weights.map(|(s, w)| if *w > 0.0 { *s } else { 0.0 }).collect()
-        });
+        let scale = self.parts.map.scaler.divisors().map(Array1::from);
         let noise = self.scaled_noise().sqrt() * unit;
         work(Gaussian::new(
             self.components(),

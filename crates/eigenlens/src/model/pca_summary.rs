@@ -46,7 +46,6 @@ impl Model for PcaModel {
         let k = self.n_components();
         let keep = if k == 1 { "keeps" } else { "keep" };
         let opening = opening(self.method(), self.n_samples(), self.n_features(), k);
-        let factor = self.n_samples().map(|n| (2.0 / (n - 1.0)).sqrt());
         let all = self.full_spectrum().filter(|all| all.len() >= k);
         let all = all.unwrap_or_else(|| self.explained_variance().to_vec());
         Summary {
@@ -54,7 +53,7 @@ impl Model for PcaModel {
             columns: columns(self, &shares),
             facts: facts(self),
             trust: self.certificate().to_string(),
-            scree: Some(ScreeHeights::new(&all, k, self.total_variance(), factor)),
+            scree: Some(ScreeHeights::new(&all, k, self.total_variance(), self.sampling_factor())),
             values: values(self, &shares).into(),
         }
     }
@@ -101,7 +100,8 @@ impl Model for PcaModel {
 
     fn linear(&self) -> Option<Linear<'_>> {
         let (components, loadings) = (self.components(), self.loadings());
-        Some(Linear { components, loadings, mean: self.mean() })
+        let scale = self.parts().map.scaler.divisors();
+        Some(Linear { components, loadings, mean: self.mean(), scale })
     }
 
     fn missing(&self) -> Option<&Treatment> {

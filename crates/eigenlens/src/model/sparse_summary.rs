@@ -91,7 +91,8 @@ impl Model for SparsePcaModel {
 
     fn linear(&self) -> Option<Linear<'_>> {
         let (components, loadings) = (self.components(), self.loadings());
-        Some(Linear { components, loadings, mean: self.mean() })
+        let scale = self.parts().scaler.divisors();
+        Some(Linear { components, loadings, mean: self.mean(), scale })
     }
 
     fn path(&self) -> Option<&SparsePath> {
@@ -122,9 +123,10 @@ fn columns(model: &SparsePcaModel, shares: &[f64]) -> Vec<SummaryColumn> {
 }
 
 fn facts(model: &SparsePcaModel) -> Vec<(&'static str, String)> {
+    let given_up = percent(model.variance_given_up());
     vec![
         ("total", format!("variance {}", number(model.total_variance()))),
-        ("given up", format!("{} of plain PCA's variance", percent(model.variance_given_up()))),
+        ("given up", format!("{given_up} of what as many plain components explain")),
     ]
 }
 
@@ -157,10 +159,8 @@ fn trust(model: &SparsePcaModel) -> String {
     let correlation = off_diagonal(model.score_correlations().view());
     format!(
         "optimum       {optimum}\n\
-         given up      {} of what as many plain components explain\n\
          overlap       cosines between components up to {overlap:.3}\n\
-         correlation   between scores up to {correlation:.3}",
-        percent(model.variance_given_up())
+         correlation   between scores up to {correlation:.3}"
     )
 }
 

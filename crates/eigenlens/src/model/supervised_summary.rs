@@ -115,7 +115,8 @@ impl Model for SupervisedPcaModel {
         for (mut column, v) in loadings.columns_mut().into_iter().zip(self.explained_variance()) {
             column *= v.sqrt();
         }
-        Some(Linear { components: self.components(), loadings, mean: self.mean() })
+        let scale = self.parts().map.scaler.divisors();
+        Some(Linear { components: self.components(), loadings, mean: self.mean(), scale })
     }
 }
 

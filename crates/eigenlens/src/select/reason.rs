@@ -117,6 +117,7 @@ impl fmt::Display for Reason {
             }
             Reason::NotASpectrum { what } => write!(f, "the variances are not a spectrum: {what}"),
             Reason::NotFinite { row, column } => {
+                let (row, column) = (row + 1, column + 1);
                 write!(f, "row {row}, column {column} of the sample is missing or infinite")
             }
             Reason::SampleShape { found, expected } => {

@@ -198,3 +198,10 @@ fn the_same_bits_for_any_number_of_threads() {
         assert_eq!(run(threads), one);
     }
 }
+
+/// Rows and columns are counted from 1 in words, as everywhere.
+#[test]
+fn words_count_from_one() {
+    let words = Reason::NotFinite { row: 0, column: 1 }.to_string();
+    assert_eq!(words, "row 1, column 2 of the sample is missing or infinite");
+}

@@ -488,3 +488,42 @@ fn a_matrix_that_holds_no_distances_is_refused_by_entry() {
         assert_eq!(error.kind(), ErrorKind::Data);
     }
 }
+
+/// Units beyond those of squares: shares stay, eigenvalues and coordinates are in them, and the model
+/// comes back from its parts; where eigenvalues are no numbers that is said.
+#[test]
+fn absurd_units_change_no_share() {
+    let x = Random::new(77).ordinary(50, 4);
+    let fit = |unit: f64| {
+        let scaled = x.mapv(|v| v * unit);
+        let data = Dataset::from(&scaled);
+        [
+            Mds::new(2).fit(&data).unwrap(),
+            Mds::new(2).metric(Metric::Manhattan).fit(&data).unwrap(),
+            Mds::new(2).fit_distances((distances(&x) * unit).view()).unwrap(),
+            Isomap::new(2).neighbors(12).fit(&data).unwrap(),
+        ]
+    };
+    let plain = fit(1.0);
+    for exponent in [-900, -300, 300, 700, 1000] {
+        let unit = 2f64.powi(exponent / 2) * 2f64.powi(exponent - exponent / 2);
+        for (found, plain) in fit(unit).iter().zip(&plain) {
+            let back = EmbeddingModel::from_parts(&found.to_parts()).unwrap();
+            for model in [found, &back] {
+                let (a, b) = (model.explained_variance_ratio(), plain.explained_variance_ratio());
+                for (a, b) in a.unwrap().iter().zip(b.unwrap()) {
+                    assert!((a - b).abs() < 1e-12, "2^{exponent}: {a} is not {b}");
+                }
+                let coordinates = model.coordinates().mapv(|v| v / unit);
+                assert!(largest_difference(coordinates.view(), plain.coordinates()) < 1e-9);
+                let share = |m: &EmbeddingModel| m.negative_part().unwrap().share;
+                assert!((share(model) - share(plain)).abs() < 1e-12);
+                let expected = plain.eigenvalues()[0] * unit * unit;
+                let value = model.eigenvalues()[0];
+                assert!(value == expected || (value / expected - 1.0).abs() < 1e-9, "{value:e}");
+                let warned = model.warnings().contains(&Warning::VarianceOutOfRange);
+                assert_eq!(warned, exponent.abs() > 500, "2^{exponent}");
+            }
+        }
+    }
+}

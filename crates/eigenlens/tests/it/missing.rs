@@ -2,10 +2,10 @@
 //! holes against dense conditional Gaussians.
 
 use crate::ppca::{invert, log_density, noisy, with_holes};
-use crate::support::{Random, Storage, Table, assert_all_close, assert_close, frobenius};
+use crate::support::{Random, Storage, Table, assert_all_close, assert_close, frobenius, jacobi};
 use eigenlens::{
     BayesianPca, Dataset, Error, Hint, Lsa, Missing, Model, NComponents, Options, Pca, Ppca,
-    PpcaMixture, PpcaModel, SampleWeights, Warning,
+    PpcaMixture, PpcaModel, SampleWeights, Target, Warning,
 };
 use ndarray::{Array1, Array2, ArrayView1, Axis, array, s};
 
@@ -757,6 +757,90 @@ fn treated_models_are_stored_and_read() {
             let mut spoilt = parts.clone();
             spoilt.description.insert("missing".into(), eigenlens::Value::Bool(true));
             assert!(eigenlens::from_parts(&spoilt).is_err());
+        }
+    }
+}
+
+/// What is put into holes is the mean of what the column has, and is there for new data too.
+#[test]
+fn holes_are_filled_with_means_that_can_be_kept() {
+    let (_, holes) = holey(31, 60, 5, 2, 0.2);
+    let data = Dataset::from(&holes).with_missing(Missing::Mean);
+    let resolved = data.resolve_missing(&Options::default()).unwrap();
+    let fill = resolved.fill().unwrap().to_vec();
+    for (f, mean) in fill.iter().enumerate() {
+        let known: Vec<f64> = holes.column(f).iter().copied().filter(|v| !v.is_nan()).collect();
+        assert_close("mean", *mean, known.iter().sum::<f64>() / known.len() as f64, 1e-14);
+    }
+    let new = array![[1.0, f64::NAN, 2.0, 3.0, f64::NAN], [0.0, 1.0, 2.0, 3.0, 4.0]];
+    let expected = array![[1.0, fill[1], 2.0, 3.0, fill[4]], [0.0, 1.0, 2.0, 3.0, 4.0]];
+    let filled = Dataset::from(&new).fill_missing(&fill, &Options::default()).unwrap();
+    assert_eq!(filled.dataset().sample_rows().unwrap().unwrap().0, expected);
+    // The same through a sieve, where a copy does not fit; and nothing is lost without holes.
+    let lean = Options { memory: Some(16), ..Options::default() };
+    let filled = Dataset::from(&new).fill_missing(&fill, &lean).unwrap();
+    assert_eq!(filled.dataset().sample_rows().unwrap().unwrap().0, expected);
+    let whole = Dataset::from(&expected).with_missing(Missing::Mean);
+    let whole = whole.resolve_missing(&Options::default()).unwrap();
+    assert_eq!(whole.fill().unwrap()[3], 3.0);
+    assert!(whole.treatment().is_none());
+    let wrong = Dataset::from(&new).fill_missing(&fill[1..], &Options::default());
+    assert!(matches!(wrong.err(), Some(Error::Shape { .. })));
+}
+
+#[test]
+fn a_target_follows_the_rows_that_are_left() {
+    let x = array![[1.0, 2.0], [f64::NAN, 1.0], [3.0, 4.0], [5.0, f64::NAN], [7.0, 1.0]];
+    let data = Dataset::from(&x).with_missing(Missing::DropRows);
+    let resolved = data.resolve_missing(&Options::default()).unwrap();
+    assert_eq!(resolved.kept_rows(), Some(&[0, 2, 4][..]));
+    let target = Target::classes_or_missing([Some("b"), Some("a"), None, Some("c"), Some("d")]);
+    let left = resolved.target(&target).unwrap();
+    assert_eq!(left.class_names().unwrap(), ["b", "d"]);
+    assert_eq!(left.missing_rows(), [1]);
+    // Complaints about the rows that are left name those of the table.
+    let error = resolved.in_original_rows(Error::MissingLabels { rows: left.missing_rows() });
+    assert!(matches!(error, Error::MissingLabels { rows } if rows == [2]));
+    let short = resolved.target(&Target::column(&[1.0, 2.0, 3.0]));
+    assert!(matches!(short.err(), Some(Error::Shape { .. })));
+}
+
+/// Of d features an estimate of d − 1 components and a noise is a covariance as free as any: its
+/// eigenvalues are the spectrum.
+#[test]
+fn rules_see_the_whole_spectrum_of_an_estimate_that_is_free() {
+    let (_, holes) = holey(32, 200, 5, 2, 0.1);
+    let data = Dataset::from(&holes).with_missing(Missing::Em);
+    let model = Pca::new(4).fit(&data).unwrap();
+    let spectrum = model.spectrum().unwrap();
+    let values = spectrum.view().values.to_vec();
+    let (mut expected, _) = jacobi(&model.covariance().unwrap());
+    expected.sort_by(|a, b| b.total_cmp(a));
+    assert_eq!(values.len(), 5);
+    for (found, expected) in values.iter().zip(&expected) {
+        assert_close("eigenvalue", *found, *expected, 1e-10);
+    }
+    // Fewer components leave values that are only known together.
+    let model = Pca::new(3).fit(&data).unwrap();
+    assert_eq!(model.spectrum().unwrap().view().values.len(), 3);
+}
+
+#[test]
+fn constant_data_have_no_variance_and_no_mixture() {
+    for value in [0.0, 0.1, 1e6, 1e200] {
+        let x = Array2::from_elem((40, 5), value);
+        let data = Dataset::from(&x);
+        for standardize in [false, true] {
+            let model =
+                BayesianPca::new(NComponents::All).standardize(standardize).fit(&data).unwrap();
+            assert_eq!(model.explained_variance(), [0.0]);
+            assert!(Model::warnings(&model).contains(&Warning::NoVariance));
+            let parts = Model::to_parts(&model).unwrap();
+            assert!(eigenlens::from_parts(&parts).is_ok());
+            for n_parts in [1, 2] {
+                let mixture = PpcaMixture::new(n_parts, 1).standardize(standardize).fit(&data);
+                assert!(matches!(mixture.err(), Some(Error::NoVariance { .. })), "{value}");
+            }
         }
     }
 }

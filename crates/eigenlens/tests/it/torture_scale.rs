@@ -2,7 +2,7 @@
 //! infinite, far means and graded spectra.
 
 use crate::torture_support::*;
-use eigenlens::{Dataset, Lsa, Pca, PcaModel, Scalar, Solver, Warning};
+use eigenlens::{Dataset, Lsa, Pca, PcaModel, Scalar, Solver, SupervisedPca, Target, Warning};
 use ndarray::{Array2, array, s};
 
 /// Components, ratios, scores, whitened scores and T² of scaled data are those of the data.
@@ -411,5 +411,51 @@ fn line_42_negative_zero_and_denormals() {
         // which rounds to 5e-324.
         assert_eq!(model.scale().unwrap()[1], 5e-324);
         assert_eq!(model.n_useful_components(), 4);
+    }
+}
+
+/// Rows of one number each, alternately up and down: the first score of a row is √d times as long.
+fn as_long_as_numbers_go<T: Scalar>(largest: f64) -> Array2<T> {
+    Array2::from_shape_fn((20, 6), |(i, f)| {
+        let size = largest * (1.0 - 0.001 * (i + f) as f64);
+        T::from_f64(if i % 2 == 0 { size } else { -size })
+    })
+}
+
+#[test]
+fn scores_that_overflow_are_not_called_right() {
+    let out = |w: &Warning| *w == Warning::ScoresOutOfRange;
+    let variance = |w: &Warning| *w == Warning::VarianceOutOfRange;
+    let huge = as_long_as_numbers_go::<f64>(1.7e308);
+    let (model, scores) = Pca::new(2).fit_transform(&Dataset::from(&huge)).unwrap();
+    assert!(scores.iter().any(|z| z.is_infinite()));
+    assert!(has(&model, out) && !has(&model, variance), "{:?}", model.warnings());
+    // Whitened scores are of size 1.
+    let (model, scores) = Pca::new(1).whiten(true).fit_transform(&Dataset::from(&huge)).unwrap();
+    assert!(scores.iter().all(|z| z.is_finite()) && !has(&model, out));
+    // As long as a number can be, and no longer.
+    let (model, scores) = Pca::new(2).fit_transform(&Dataset::from(&(huge / 2.6))).unwrap();
+    assert!(scores.iter().all(|z| z.is_finite()));
+    assert!(!has(&model, out) && has(&model, variance), "{:?}", model.warnings());
+    // Single precision ends sooner than its variances do.
+    let huge = as_long_as_numbers_go::<f32>(3.4e38);
+    let (model, scores) = Pca::new(2).fit_transform(&Dataset::from(&huge)).unwrap();
+    assert!(scores.iter().any(|z| z.is_infinite()));
+    assert!(has(&model, out) && !has(&model, variance), "{:?}", model.warnings());
+    let (model, scores) = Pca::new(2).fit_transform(&Dataset::from(&(huge / 2.6))).unwrap();
+    assert!(scores.iter().all(|z| z.is_finite()));
+    assert!(!has(&model, out), "{:?}", model.warnings());
+}
+
+#[test]
+fn supervised_scores_that_overflow_are_not_called_right() {
+    let target = Target::classes((0..20).map(|i| ["up", "down"][i % 2]));
+    for (largest, overflows) in [(1.7e308, true), (6e307, false)] {
+        let x = as_long_as_numbers_go::<f64>(largest);
+        let fit = SupervisedPca::new(1);
+        let (model, scores) = fit.fit_transform(&Dataset::from(&x), &target).unwrap();
+        assert_eq!(scores.iter().any(|z| z.is_infinite()), overflows);
+        assert_eq!(model.warnings().contains(&Warning::ScoresOutOfRange), overflows);
+        assert_eq!(model.warnings().contains(&Warning::VarianceOutOfRange), !overflows);
     }
 }

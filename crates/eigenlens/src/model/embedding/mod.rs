@@ -16,6 +16,7 @@ use super::NegativePart;
 use crate::data::{Dataset, compiled_here};
 use crate::error::{Error, Result, Warning};
 use crate::graph::{Neighborhood, Points, Quality, Search};
+use crate::linalg::dense::power_of_two;
 use crate::linalg::pool;
 use crate::model::PcaModel;
 use crate::scalar::Scalar;
@@ -53,6 +54,9 @@ pub(crate) struct EmbeddingParts {
     pub map: EmbeddingMap,
     /// n × k.
     pub coordinates: Array2<f64>,
+    /// Eigenvalues, their sum and the negative part are in units of 4^exponent: squares of distances may
+    /// be no numbers where distances are.
+    pub exponent: i32,
     pub eigenvalues: Vec<f64>,
     /// Components that carry something; those after them are 0.
     pub rank: usize,
@@ -75,6 +79,8 @@ pub(crate) struct EmbeddingParts {
 /// [`LaplacianEigenmaps`](crate::LaplacianEigenmaps) or [`Lle`](crate::Lle).
 pub struct EmbeddingModel {
     parts: EmbeddingParts,
+    /// In the units of the data.
+    eigenvalues: Vec<f64>,
 }
 
 /// New samples handled together: bounds the memory of their distances.
@@ -86,12 +92,22 @@ impl EmbeddingModel {
         if residual > parts.tolerance {
             parts.warnings.push(Warning::NotCertified { residual, tolerance: parts.tolerance });
         }
-        EmbeddingModel { parts }
+        let mut model = EmbeddingModel::assemble(parts);
+        let pairs = model.parts.eigenvalues.iter().zip(&model.eigenvalues);
+        let lost = |(v, found): (&f64, &f64)| {
+            *v > 0.0 && (*found < f64::MIN_POSITIVE || !found.is_finite())
+        };
+        if model.parts.exponent != 0 && pairs.into_iter().any(lost) {
+            model.parts.warnings.push(Warning::VarianceOutOfRange);
+        }
+        model
     }
 
     /// The model of these parts, as they are.
     pub(super) fn assemble(parts: EmbeddingParts) -> Self {
-        EmbeddingModel { parts }
+        let unit = power_of_two(parts.exponent);
+        let eigenvalues = parts.eigenvalues.iter().map(|v| v * unit * unit).collect();
+        EmbeddingModel { parts, eigenvalues }
     }
 
     pub(super) fn with_names(mut self, names: Option<Vec<String>>) -> Self {
@@ -162,18 +178,19 @@ impl EmbeddingModel {
     /// The eigenvalues (k). MDS and Isomap: of `−½ H D∘D H`, largest first; Laplacian eigenmaps: of
     /// the Laplacian, and LLE: of `(I − W)ᵀ(I − W)`, smallest first.
     pub fn eigenvalues(&self) -> &[f64] {
-        &self.parts.eigenvalues
+        &self.eigenvalues
     }
 
     /// The sum of all eigenvalues, where the method's operator is a kernel (MDS, Isomap).
     pub fn trace(&self) -> Option<f64> {
-        self.parts.trace
+        let unit = power_of_two(self.parts.exponent);
+        self.parts.trace.map(|trace| trace * unit * unit)
     }
 
     /// The variance along each component (k), eigenvalue / (n − 1), for MDS and Isomap.
     pub fn explained_variance(&self) -> Option<Vec<f64>> {
         let divisor = self.n_kernel_samples() as f64 - 1.0;
-        self.parts.trace.map(|_| self.parts.eigenvalues.iter().map(|v| v / divisor).collect())
+        self.parts.trace.map(|_| self.eigenvalues.iter().map(|v| v / divisor).collect())
     }
 
     /// Each component's share (k) of the sum of all positive eigenvalues, for MDS and Isomap. Where
@@ -184,7 +201,7 @@ impl EmbeddingModel {
         Some(self.parts.eigenvalues.iter().map(share).collect())
     }
 
-    /// `Σ max(λ, 0)`: the trace, and what the negative part took from it.
+    /// `Σ max(λ, 0)` in units of 4^exponent: the trace, and what the negative part took from it.
     fn positive_sum(&self) -> Option<f64> {
         let (trace, share) = (self.parts.trace?, self.parts.negative.map_or(0.0, |n| n.share));
         // share = N / (trace + 2 N) for negative values of sum −N.
@@ -210,7 +227,10 @@ impl EmbeddingModel {
 
     /// The part of the spectrum below 0, for MDS and Isomap.
     pub fn negative_part(&self) -> Option<NegativePart> {
-        self.parts.negative
+        let unit = power_of_two(self.parts.exponent);
+        let in_units =
+            |part: NegativePart| NegativePart { smallest: part.smallest * unit * unit, ..part };
+        self.parts.negative.map(in_units)
     }
 
     /// What the embedding keeps of the data.
@@ -290,7 +310,7 @@ impl EmbeddingModel {
             EmbeddingMap::Distances(map) => map.place(data, self.parts.neighborhood),
             EmbeddingMap::Laplacian(map) => {
                 let which = neighborhood(self.parts.neighborhood)?;
-                map.place(&map.points.read_new(data)?, which, coordinates, &self.parts.eigenvalues)
+                map.place(&map.points.read_new(data)?, which, coordinates, &self.eigenvalues)
             }
             EmbeddingMap::Lle(map) => {
                 let which = neighborhood(self.parts.neighborhood)?;

@@ -4,6 +4,7 @@ use super::EmbeddingModel;
 use crate::data::Dataset;
 use crate::error::{Error, Result, Warning};
 use crate::graph::Neighborhood;
+use crate::linalg::dense::power_of_two;
 use crate::model::fitted::Model;
 use crate::model::parts::{Parts, Value};
 use crate::model::summary::{
@@ -11,7 +12,7 @@ use crate::model::summary::{
 };
 use crate::scalar::Scalar;
 use crate::solve::{Certificate, Plan};
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView2};
 
 impl Model for EmbeddingModel {
     fn method(&self) -> &'static str {
@@ -56,11 +57,7 @@ impl Model for EmbeddingModel {
             columns: columns(self),
             facts: facts(self),
             trust: self.certificate().to_string(),
-            scree: self.positive_sum().map(|total| ScreeHeights {
-                what: "Eigenvalue",
-                of: POSITIVE,
-                ..ScreeHeights::new(self.eigenvalues(), k, total, None)
-            }),
+            scree: scree(self),
             values: values(self).into(),
         }
     }
@@ -75,6 +72,10 @@ impl Model for EmbeddingModel {
 
     fn transform_f64(&self, data: &Dataset<f64>) -> Result<Array2<f64>> {
         self.transform(data)
+    }
+
+    fn training_scores(&self) -> Option<ArrayView2<'_, f64>> {
+        Some(self.coordinates())
     }
 
     fn to_parts(&self) -> Result<Parts> {
@@ -110,6 +111,15 @@ fn reconstruct<T: Scalar>(model: &EmbeddingModel, data: &Dataset<T>) -> Result<A
 
 /// What the shares of an eigenvalue are of: distances that are not Euclidean have negative ones too.
 const POSITIVE: &str = "the positive eigenvalues";
+
+/// Shares are those of numbers that can be added, whatever the units of the data make of them.
+fn scree(model: &EmbeddingModel) -> Option<ScreeHeights> {
+    let (total, parts) = (model.positive_sum()?, model.parts());
+    let found = ScreeHeights::new(&parts.eigenvalues, model.n_components(), total, None);
+    let unit = power_of_two(parts.exponent);
+    let heights = found.heights.iter().map(|v| v * unit * unit).collect();
+    Some(ScreeHeights { what: "Eigenvalue", of: POSITIVE, heights, ..found })
+}
 
 fn columns(model: &EmbeddingModel) -> Vec<SummaryColumn> {
     let mut columns = vec![SummaryColumn::numbers("eigenvalue", model.eigenvalues().to_vec())];

@@ -11,6 +11,9 @@ use crate::model::embedding::{
 /// Every method whose model is an embedding.
 const METHODS: [&str; 4] = ["mds", "isomap", "laplacian", "lle"];
 
+/// Eigenvalues are in units of 4 to this power, where they have one.
+const EXPONENT: &str = "eigenvalue_exponent";
+
 const ARRAYS: [&str; 12] = [
     "coordinates",
     "eigenvalues",
@@ -37,6 +40,11 @@ impl EmbeddingModel {
         records::put(&mut parts, &all.certificate, &all.convergence, &all.plan);
         warnings::put(&mut parts, &all.warnings);
         let names = all.feature_names.as_ref().map(Value::list);
+        // Only numbers beyond the usual have a unit: other files are what they always were.
+        if all.exponent != 0 {
+            let exponent = Value::Integer(i64::from(all.exponent));
+            parts.description.insert(EXPONENT.into(), exponent);
+        }
         let negative = all.negative.map(|part| {
             Value::map([
                 ("share", Value::from(part.share)),
@@ -98,6 +106,7 @@ impl EmbeddingModel {
         let model = EmbeddingModel::assemble(EmbeddingParts {
             method,
             map,
+            exponent: read_exponent(parts)?,
             eigenvalues: eigenvalues(parts, k, method)?,
             rank,
             trace: entries.optional_number("trace")?,
@@ -120,6 +129,13 @@ impl EmbeddingModel {
         };
         Ok(model.with_names(names))
     }
+}
+
+fn read_exponent(parts: &Parts) -> Result<i32> {
+    if !parts.description.contains_key(EXPONENT) {
+        return Ok(0);
+    }
+    embedding_map::exponent_in(&parts.entries(), EXPONENT)
 }
 
 fn eigenvalues(parts: &Parts, k: usize, method: &str) -> Result<Vec<f64>> {

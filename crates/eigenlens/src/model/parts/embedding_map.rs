@@ -1,6 +1,6 @@
 //! What places new samples in an embedding, taken apart and put together.
 
-use super::{Parts, Value, pca, wrong};
+use super::{Entries, Parts, Value, pca, wrong};
 use crate::error::Result;
 use crate::graph::{Metric, Network, Points};
 use crate::model::PcaModel;
@@ -129,10 +129,14 @@ fn read_signs(parts: &Parts, k: usize) -> Result<Vec<f64>> {
 }
 
 fn read_exponent(parts: &Parts) -> Result<i32> {
-    let entries = parts.entries().map("map")?;
-    let exponent = entries.integer("exponent")?;
+    exponent_in(&parts.entries().map("map")?, "exponent")
+}
+
+/// The power of two of a unit.
+pub(super) fn exponent_in(entries: &Entries, name: &str) -> Result<i32> {
+    let exponent = entries.integer(name)?;
     if !(-1000..=1000).contains(&exponent) {
-        return entries.must_be("exponent", "between -1000 and 1000");
+        return entries.must_be(name, "between -1000 and 1000");
     }
     Ok(exponent as i32)
 }

@@ -46,6 +46,7 @@ fn to_value(warning: &Warning) -> Value {
             vec![("column", (*column).into()), ("name", name.into()), ("levels", (*levels).into())],
         ),
         Warning::VarianceOutOfRange => ("variance_out_of_range", Vec::new()),
+        Warning::ScoresOutOfRange => ("scores_out_of_range", Vec::new()),
         Warning::HeavyTails { components, kurtosis } => (
             "heavy_tails",
             vec![
@@ -150,6 +151,7 @@ fn from_entries(entries: &Entries) -> Result<Warning> {
             levels: number("levels")?,
         },
         "variance_out_of_range" => Warning::VarianceOutOfRange,
+        "scores_out_of_range" => Warning::ScoresOutOfRange,
         "heavy_tails" => Warning::HeavyTails {
             components: entries.counts("components")?,
             kurtosis: number("kurtosis")?,
