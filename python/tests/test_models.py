@@ -120,6 +120,20 @@ def test_a_notebook_shows_shares_picture_and_certificate(model, spread):
     assert "<svg" not in copy.deepcopy(model)._repr_html_()
 
 
+def test_columns_without_names_are_numbered_alike(spread):
+    # The first component is the column of largest variance, the third column.
+    X = np.zeros((200, 4))
+    X[:, 1:] = spread[:, [1, 0, 2]]
+    X[:, 2] *= 100
+    pca = PCA(2).fit(X)
+    assert np.argmax(np.abs(pca.components_[0])) == 2
+    assert "column 2 +1.000" in pca._repr_html_()
+    assert any("column 2 carries" in words for words in pca.warnings_)
+    X[3, 2] = np.nan
+    with pytest.raises(ValueError, match="row 3, column 2"):
+        PCA(2).fit(X)
+
+
 def test_names_cannot_write_html(spread):
     pd = pytest.importorskip("pandas")
     table = pd.DataFrame(spread, columns=["<b>x</b>", *"bcdef"])
@@ -150,6 +164,16 @@ def test_moments_of_parts_are_those_of_the_whole(spread):
         Moments.from_bytes(b"nonsense")
     with pytest.raises(ValueError, match="features"):
         Moments(spread).merge(Moments(spread[:, :2]))
+
+
+def test_a_density_is_verified_on_complete_data(spread):
+    for model in (ProbabilisticPCA(2), ProbabilisticPCA(2, missing="mean"), PCA(2, missing="em")):
+        assert verify(model.fit(spread), spread).passed
+        assert not verify(model.fit(spread), spread + 1.0).passed
+    holes = spread.copy()
+    holes[3, 1] = np.nan
+    with pytest.raises(ValueError, match="row 3, column 1"):
+        verify(PCA(2).fit(spread), holes)
 
 
 def test_rules_say_how_many_and_why():

@@ -51,7 +51,16 @@ pub fn owned_file(error: eigenlens_io::Error) -> PyErr {
 /// A hint in Python's words, where it is one that a caller can follow.
 fn hint(hint: Hint) -> Option<String> {
     match hint {
-        Hint::Set { option, value } => Some(format!("use `{option}={value}`")),
+        Hint::Set { option, value } => {
+            let parameter = match option {
+                "weights" => "weight_kind",
+                "max_iterations" => "max_iter",
+                other => other,
+            };
+            let is_number = value.parse::<f64>().is_ok();
+            let value = if is_number { value } else { format!("'{value}'") };
+            Some(format!("use `{parameter}={value}`"))
+        }
         Hint::DropRow(row) => Some(format!("drop or mend row {row}")),
         Hint::DropColumn(column) => Some(format!("drop column {column}")),
         Hint::Rescale => Some("rescale the data".into()),

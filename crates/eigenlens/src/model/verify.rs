@@ -145,7 +145,8 @@ impl Checked<'_> {
                 expected: format!("{d}, as in training,"),
             });
         }
-        let mut prepared = Prepared::new(data)?;
+        // Whatever was to be done about holes: the loop below names the first one.
+        let mut prepared = Prepared::surveying(data)?;
         if let Some(exponents) = &by.column_exponents {
             prepared.set_exponents(exponents.clone());
         }

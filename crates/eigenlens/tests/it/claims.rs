@@ -1,6 +1,6 @@
 //! What programs that hold data in parts, or the models of others, ask of the library.
 
-use eigenlens::{Claim, Csr, Dataset, Error, Moments, Options, Pca};
+use eigenlens::{Claim, Csr, Dataset, Error, Missing, Model, Moments, Options, Pca, Ppca};
 use ndarray::{Array2, Axis, array, s};
 
 fn table() -> Array2<f64> {
@@ -39,6 +39,20 @@ fn a_claim_is_checked_against_the_data() {
     assert!(matches!(Claim { mean: &mean[1..], ..claim }.verify(&data), Err(Error::Shape { .. })));
     let narrow = Dataset::dense(x.slice(s![.., ..3]));
     assert!(matches!(claim.verify(&narrow), Err(Error::Shape { .. })));
+}
+
+#[test]
+fn a_policy_for_holes_does_not_keep_whole_data_from_being_checked() {
+    let x = table();
+    let data = Dataset::from(&x).with_missing(Missing::Em);
+    let density = Ppca::new(2).fit(&data).unwrap();
+    assert!(Model::verify_f64(&density, &data).unwrap().passed());
+    assert!(Pca::new(2).fit(&data).unwrap().verify(&data).unwrap().passed());
+    let mut holes = x.clone();
+    holes[[3, 1]] = f64::NAN;
+    let found =
+        Pca::new(2).fit(&data).unwrap().verify(&Dataset::from(&holes).with_missing(Missing::Em));
+    assert!(matches!(found, Err(Error::MissingValue { row: 3, column: 1, .. })), "{found:?}");
 }
 
 #[test]
