@@ -109,6 +109,46 @@ def test_functions_read_files_too(spread, csv):
     assert np.array_equal(svd.components_, TruncatedSVD(2).fit(spread).components_)
 
 
+def test_moments_of_a_file_know_its_columns_and_weights(spread, csv, tmp_path):
+    moments = Moments(csv)
+    assert moments.feature_names == list("abcdef")
+    pca = PCA(2).fit(moments)
+    np.testing.assert_allclose(pca.transform(csv), PCA(2).fit(spread).transform(spread), atol=1e-9)
+    assert eigenlens.verify(pca, csv)
+    # Weights count rows.
+    weights = np.arange(200) % 4
+    found = Moments(csv, sample_weight=weights)
+    repeated = np.repeat(spread, weights, axis=0)
+    assert found.n_samples == len(repeated)
+    np.testing.assert_allclose(found.covariance, np.cov(repeated.T), rtol=1e-12)
+    header = tmp_path / "header.csv"
+    header.write_text("name,a,b,c,d,e,f\n")
+    assert (Moments(header) + moments).n_samples == (moments + Moments(header)).n_samples == 200
+    with pytest.raises(ValueError, match="no rows"):
+        Moments(header, sample_weight=[1.0])
+    for wrong in (weights[:7], np.append(weights, 1)):
+        with pytest.raises(ValueError, match="weights"):
+            Moments(csv, sample_weight=wrong)
+    with pytest.raises(ValueError, match="1D"):
+        Moments(csv, sample_weight=2.0)
+
+
+def test_a_pca_of_moments_transforms_the_parquet_file(spread, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    table = pa.table({name: spread[:, f] for f, name in enumerate("abcdef")})
+    whole, part, none = (tmp_path / f"{name}.parquet" for name in ("whole", "part", "none"))
+    parquet.write_table(table, whole)
+    parquet.write_table(table.select(list("fedcba"))[150:], part)
+    parquet.write_table(table[:0], none)
+    expected = PCA(2).fit(spread).transform(spread)
+    np.testing.assert_allclose(PCA(2).fit(Moments(whole)).transform(whole), expected, atol=1e-9)
+    both = Moments(table[:150]) + Moments(none) + Moments(part)
+    np.testing.assert_allclose(both.covariance, np.cov(spread.T), rtol=1e-12)
+    np.testing.assert_allclose(PCA(2).fit(both).transform(part), expected[150:], atol=1e-9)
+
+
 def test_the_command_line_reads_our_models_and_we_read_its(spread, csv, tmp_path):
     program = os.environ.get("EIGENLENS_PROGRAM", "")
     if not os.path.exists(program):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import functools
 import multiprocessing
 import pickle
+import struct
 
 import numpy as np
 import pytest
@@ -145,11 +147,11 @@ def test_moments_of_parts_are_those_of_the_whole(spread):
     parts = [Moments(part) for part in np.array_split(spread, 5)]
     whole = Moments()
     for part in reversed(parts):
-        whole.merge(Moments.from_bytes(part.to_bytes()))
+        whole = whole.merge(Moments.from_bytes(part.to_bytes()))
     assert whole.n_samples == 200
     np.testing.assert_allclose(whole.mean, spread.mean(axis=0))
     np.testing.assert_allclose(whole.covariance, np.cov(spread.T), rtol=1e-12)
-    whole.subtract(parts[0])
+    whole = whole.subtract(parts[0])
     np.testing.assert_allclose(whole.covariance, np.cov(spread[40:].T), rtol=1e-10)
     pca = PCA(2).fit(pickle.loads(pickle.dumps(whole)))
     np.testing.assert_allclose(pca.components_, PCA(2).fit(spread[40:]).components_, atol=1e-12)
@@ -164,6 +166,96 @@ def test_moments_of_parts_are_those_of_the_whole(spread):
         Moments.from_bytes(b"nonsense")
     with pytest.raises(ValueError, match="features"):
         Moments(spread).merge(Moments(spread[:, :2]))
+
+
+def test_merging_moments_changes_neither():
+    X = np.random.default_rng(0).normal(size=(1000, 3))
+    parts = [Moments(part) for part in np.array_split(X, 4)]
+    for _ in range(2):
+        assert functools.reduce(lambda a, b: a.merge(b), parts).n_samples == 1000
+        assert functools.reduce(lambda a, b: a + b, parts).n_samples == 1000
+        assert sum(parts).n_samples == 1000
+        assert (sum(parts) - parts[0]).n_samples == sum(parts).subtract(parts[0]).n_samples == 750
+    assert [part.n_samples for part in parts] == [250] * 4
+    np.testing.assert_allclose(sum(parts).covariance, np.cov(X.T), rtol=1e-12)
+    # In place is `update`, with samples or with moments.
+    seen = Moments()
+    for part in parts:
+        assert seen.update(part) is seen
+    assert seen.n_samples == 1000 and parts[0].n_samples == 250
+    assert seen.update(X[:5]).n_samples == 1005
+    with pytest.raises(ValueError, match="sample_weight"):
+        seen.update(parts[0], sample_weight=[1.0])
+    with pytest.raises(TypeError, match="ndarray"):
+        seen.merge(X)
+    with pytest.raises(TypeError):
+        _ = seen + 1
+
+
+def test_moments_know_their_features(spread):
+    pd = pytest.importorskip("pandas")
+    names, order = list("abcdef"), list("fbacde")
+    table = pd.DataFrame(spread, columns=names)
+    first, second = Moments(table[:80]), Moments(table[80:][order])
+    assert first.feature_names == names and second.feature_names == order
+    both = first.merge(second)
+    assert both.feature_names == names
+    np.testing.assert_allclose(both.covariance, np.cov(spread.T), rtol=1e-12)
+    back = Moments.from_bytes(second.to_bytes()) + pickle.loads(pickle.dumps(first))
+    assert back.feature_names == order
+    pca = PCA(2).fit(both)
+    assert list(pca.feature_names_in_) == names
+    np.testing.assert_allclose(pca.transform(table), PCA(2).fit(table).transform(table), atol=1e-10)
+    # Names stay beside parts without.
+    assert (Moments(spread) + first).feature_names == names
+    assert (first + Moments(spread)).feature_names == names
+    assert not hasattr(PCA(2).fit(table).fit(Moments(spread)), "feature_names_in_")
+    with pytest.raises(ValueError, match="missing: `f`; not known: `z`"):
+        first.merge(Moments(table.rename(columns={"f": "z"})))
+    # Numbers are no names, as everywhere in scikit-learn.
+    assert Moments(pd.DataFrame(spread)).feature_names is None
+
+
+@pytest.mark.parametrize("package", ["polars", "pyarrow"])
+def test_moments_know_the_features_of_every_table(package, spread):
+    library = pytest.importorskip(package)
+    columns = {name: spread[:, f] for f, name in enumerate("abcdef")}
+    table = library.table(columns) if package == "pyarrow" else library.DataFrame(columns)
+    moments = Moments(table)
+    assert moments.feature_names == list("abcdef")
+    np.testing.assert_allclose(moments.covariance, np.cov(spread.T), rtol=1e-12)
+
+
+def test_moments_of_no_samples_change_nothing(spread):
+    whole = Moments(spread)
+    for none in (Moments(), Moments(spread[:0]), Moments(spread, sample_weight=np.zeros(200))):
+        assert none.n_samples == 0
+        for both in (whole + none, none + whole, whole - none, none.merge(whole)):
+            assert both.n_samples == 200
+            assert np.array_equal(both.covariance, whole.covariance)
+    assert np.isnan(Moments(spread[:0]).mean).all()
+    assert Moments.from_bytes(Moments(spread[:0]).to_bytes()).n_features == 6
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame(spread, columns=list("abcdef"))
+    none = Moments(table[:0])
+    assert (none + Moments(table[list("fedcba")])).feature_names == list("abcdef")
+    assert (whole + none).feature_names == list("abcdef")
+
+
+def test_moments_of_the_first_format_are_read():
+    # Two samples, (0, 1) and (2, 5), as they were written before features had names.
+    body = b"EIGMOM" + struct.pack("<HQQd2i", 1, 2, 2, 2.0, 0, 0)
+    body += struct.pack("<7d", 1.0, 3.0, 0.0, 0.0, 2.0, 4.0, 8.0)
+    checksum = 0xCBF29CE484222325
+    for byte in body:
+        checksum = (checksum ^ byte) * 0x100000001B3 % 2**64
+    written = body + struct.pack("<Q", checksum)
+    moments = Moments.from_bytes(written)
+    assert np.array_equal(moments.covariance, [[2.0, 4.0], [4.0, 8.0]])
+    assert np.array_equal(moments.mean, [1.0, 3.0])
+    assert moments.feature_names is None
+    # Without names they still are.
+    assert Moments([[0.0, 1.0], [2.0, 5.0]]).to_bytes()[:40] == written[:40]
 
 
 def test_a_density_is_verified_on_complete_data(spread):

@@ -6,6 +6,13 @@ use pyo3::exceptions::{
     PyFileNotFoundError, PyMemoryError, PyOSError, PyRuntimeError, PyValueError,
 };
 
+pyo3::create_exception!(
+    eigenlens._core,
+    NoRowsError,
+    PyValueError,
+    "A file has no rows, and nothing else is wrong with it."
+);
+
 /// An error of the library.
 pub fn library(error: Error) -> PyErr {
     if let Error::Read(source) = &error
@@ -39,6 +46,7 @@ pub fn file(error: &eigenlens_io::Error) -> PyErr {
         }
         Error::Open { .. } | Error::Read { .. } | Error::Write { .. } => PyOSError::new_err(said),
         Error::Memory { .. } => PyMemoryError::new_err(said),
+        _ if error.is_no_rows() => NoRowsError::new_err(said),
         _ => PyValueError::new_err(said),
     }
 }

@@ -12,6 +12,8 @@ Given = Mapping[str, Any]
 Options = Mapping[str, Any]
 Floats = NDArray[np.float64]
 
+class NoRowsError(ValueError): ...
+
 class Files:
     def __new__(
         cls, paths: Sequence[str], reading: Mapping[str, Any], names: Sequence[str] | None = None
@@ -99,6 +101,8 @@ class Moments:
     def n_samples(self) -> float: ...
     @property
     def n_features(self) -> int: ...
+    @property
+    def feature_names(self) -> list[str] | None: ...
     @property
     def mean(self) -> Floats: ...
     @property

@@ -257,6 +257,9 @@ class PCA(Estimator):
     def _fit_moments(self, moments: Moments) -> Self:
         _constraints.check(self, self._constraints)
         self.n_features_in_ = moments.n_features
+        self.__dict__.pop("feature_names_in_", None)
+        if moments.feature_names is not None:
+            self.feature_names_in_ = np.asarray(moments.feature_names, dtype=object)
         data = Data(
             given={},
             n_samples=round(moments.n_samples),

@@ -1,7 +1,7 @@
 //! Data ready for passes: weights resolved, columns prescaled where their squares would not be
 //! numbers, and rows cut into a fixed grid, whatever blocks the reader lends.
 
-use super::{Columns, Dataset, Missing, Source};
+use super::{Columns, Dataset, Missing, SampleWeights, Source};
 use crate::error::{Error, Hint, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::dense::power_of_two;
@@ -89,31 +89,36 @@ impl<'a, T: Scalar> Prepared<'a, T> {
     ///
     /// Passes know no holes: a policy for them must have been carried out.
     pub fn new(data: &'a Dataset<'_, T>) -> Result<Self> {
-        if data.missing() != Missing::Error {
-            return Err(Error::Unsupported {
-                what: format!("the policy `{}` for missing values", data.missing().name()),
-                why: "is not offered by this method",
-                instead: Some(Hint::Set { option: "missing", value: "error".into() }),
-            });
-        }
+        refuse_policy(data)?;
         Self::surveying(data)
+    }
+
+    /// The same for samples that others will be added to: there may be none yet.
+    pub fn part(data: &'a Dataset<'_, T>) -> Result<Self> {
+        refuse_policy(data)?;
+        Self::checked(data, SampleWeights::counts_of_part)
     }
 
     /// The same for a pass that expects holes.
     pub fn surveying(data: &'a Dataset<'_, T>) -> Result<Self> {
+        if data.n_features() > 0 && data.n_samples() == Some(0) {
+            return Err(Error::NoRows);
+        }
+        Self::checked(data, SampleWeights::counts)
+    }
+
+    fn checked(
+        data: &'a Dataset<'_, T>,
+        counts: impl Fn(&SampleWeights) -> Result<Vec<f64>>,
+    ) -> Result<Self> {
         if data.n_features() == 0 {
             return Err(Error::NoColumns);
         }
-        let rows = data.n_samples();
-        if rows == Some(0) {
-            return Err(Error::NoRows);
-        }
-        let counts = data.weights().map(|w| w.counts()).transpose()?;
-        if let (Some(counts), Some(rows)) = (&counts, rows) {
+        let counts = data.weights().map(counts).transpose()?;
+        if let (Some(counts), Some(rows)) = (&counts, data.n_samples()) {
             check_weight_count(counts.len(), rows)?;
         }
-        let data = data.reborrow();
-        Ok(Prepared { counts, ..Self::plain(data) })
+        Ok(Prepared { counts, ..Self::plain(data.reborrow()) })
     }
 
     /// The same rows without weights, as new samples are seen.
@@ -310,6 +315,18 @@ impl<T: Scalar> Prepared<'_, T> {
         let n_features = self.data.n_features();
         Ok(Slab { first, rows, n_features, body, counts, prescale: self.prescale.as_deref() })
     }
+}
+
+/// Passes that know no holes take no policy for them.
+fn refuse_policy<T: Scalar>(data: &Dataset<T>) -> Result<()> {
+    if data.missing() == Missing::Error {
+        return Ok(());
+    }
+    Err(Error::Unsupported {
+        what: format!("the policy `{}` for missing values", data.missing().name()),
+        why: "is not offered by this method",
+        instead: Some(Hint::Set { option: "missing", value: "error".into() }),
+    })
 }
 
 fn check_weight_count(weights: usize, rows: usize) -> Result<()> {

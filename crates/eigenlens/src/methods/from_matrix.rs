@@ -22,7 +22,8 @@ pub(super) fn from_moments(fit: &Fit, moments: &Moments) -> Result<PcaModel> {
     let limit = fit.limit(&columns, moments.n_features())?;
     let max_rank =
         max_rank(&columns, matrix.diag().as_slice().unwrap_or(&matrix.diag().to_vec()), fit.center);
-    from_matrix(fit, matrix, by, Some(columns.weight), limit, max_rank)
+    let model = from_matrix(fit, matrix, by, Some(columns.weight), limit, max_rank)?;
+    Ok(model.with_feature_names(moments.feature_names.clone()))
 }
 
 /// Fits from a covariance matrix.

@@ -97,6 +97,11 @@ impl PcaModel {
         self.parts.missing.as_ref()
     }
 
+    pub(crate) fn with_feature_names(mut self, names: Option<Vec<String>>) -> Self {
+        self.parts.feature_names = names;
+        self
+    }
+
     pub(crate) fn set_missing(&mut self, treatment: Option<Treatment>) {
         self.parts.missing = treatment;
     }
