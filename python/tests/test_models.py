@@ -268,6 +268,53 @@ def test_a_density_is_verified_on_complete_data(spread):
         verify(PCA(2).fit(spread), holes)
 
 
+@pytest.mark.parametrize("k", [3, 5, 8, None])
+@pytest.mark.parametrize("svd_solver", ["auto", "full", "covariance_eigh"])
+@pytest.mark.parametrize("offset", [0.0, 10.0, 1e6])
+def test_the_likelihood_of_missing_rank_is_that_on_the_support(k, svd_solver, offset):
+    rng = np.random.default_rng(5)
+    coordinates = rng.normal(size=(100, 3)) * [4.0, 1.0, 0.3]
+    axes = np.linalg.qr(rng.normal(size=(8, 8)))[0]
+    X = coordinates @ axes[:3] + offset
+    # The three coordinates are those of the support, whatever its directions.
+    centered = coordinates - coordinates.mean(axis=0)
+    covariance = np.cov(coordinates.T)
+    distance = np.einsum("ij,jk,ik->i", centered, np.linalg.inv(covariance), centered)
+    expected = -0.5 * (3 * np.log(2 * np.pi) + np.log(np.linalg.det(covariance)) + distance)
+    pca = PCA(k, svd_solver=svd_solver).fit(X)
+    np.testing.assert_allclose(pca.score_samples(X), expected, atol=1e-6)
+    assert pca.score(X) == pytest.approx(expected.mean(), abs=1e-6)
+    # The same in any directions, among more features, and for new samples on the support.
+    turned = np.pad(coordinates @ axes[:3], ((0, 0), (0, 4))) @ np.linalg.qr(rng.normal(size=(12, 12)))[0]
+    again = PCA(3, svd_solver=svd_solver).fit(turned)
+    np.testing.assert_allclose(again.score_samples(turned), expected, atol=1e-6)
+    new = X[:1] + 2.0 * axes[1]
+    assert np.isfinite(pca.score_samples(new)).all()
+    # Off it, by more than rounding, there is no density.
+    for step in (1e-3, 1.0, 1e6):
+        assert pca.score_samples(new + step * axes[5]) == [-np.inf]
+    with pytest.raises(ValueError, match="singular"):
+        pca.get_precision()
+
+
+def test_the_likelihood_on_the_support_in_single_precision_and_other_units():
+    rng = np.random.default_rng(6)
+    coordinates = rng.normal(size=(300, 2)) * [4.0, 1.0]
+    X = coordinates @ np.linalg.qr(rng.normal(size=(5, 2)))[0].T
+    expected = PCA(2).fit(X).score(X)
+    narrow = X.astype(np.float32)
+    for k in (2, 5):
+        assert PCA(k).fit(narrow).score(narrow) == pytest.approx(expected, abs=1e-3)
+    # Standardising changes the units, not the density: with as many components as rank, the
+    # Gaussian is that of the data.
+    assert PCA(2, standardize=True).fit(X).score(X) == pytest.approx(expected, abs=1e-8)
+    # Small noise is no rounding.
+    noisy = X + 1e-5 * rng.normal(size=X.shape)
+    sign, log_determinant = np.linalg.slogdet(np.cov(noisy.T))
+    full = -0.5 * (5 * np.log(2 * np.pi) + log_determinant + 5 * 299 / 300)
+    assert PCA(5).fit(noisy).score(noisy) == pytest.approx(full, rel=1e-6)
+
+
 def test_rules_say_how_many_and_why():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 3)) @ rng.normal(size=(3, 10)) * 4 + rng.normal(size=(400, 10))

@@ -188,7 +188,7 @@ fn from_matrix(
         Ok(PcaModel::new(PcaParts {
             method: fit.method,
             map: LinearMap { by, components, useful, threads: fit.options.threads },
-            next_value: spectrum.get(k).copied(),
+            next_value: spectrum.get(k).map(|v| if *v > floor { *v } else { 0.0 }),
             values,
             total,
             column_variances: variances,

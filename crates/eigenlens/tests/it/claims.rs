@@ -1,7 +1,9 @@
 //! What programs that hold data in parts, or the models of others, ask of the library.
 
+use crate::support::Random;
 use eigenlens::{
-    Claim, Csr, Dataset, Error, Missing, Model, Moments, Options, Pca, Ppca, SampleWeights, SparsePca,
+    Claim, Csr, Dataset, Error, Missing, Model, Moments, Options, Pca, Ppca, SampleWeights, Solver,
+    SparsePca,
 };
 use ndarray::{Array2, Axis, array, s};
 
@@ -184,4 +186,79 @@ fn columns_have_their_statistics_dense_and_sparse() {
     for (a, b) in again.mean.iter().zip(&found.mean) {
         assert!((a / b - 1.0).abs() < 1e-15);
     }
+}
+
+/// What scores look like on the support: coordinates in any orthonormal basis of it, and the density
+/// of the normal distribution with their covariance.
+fn density_of_coordinates(coordinates: &Array2<f64>) -> Vec<f64> {
+    let (n, r) = coordinates.dim();
+    let centered = coordinates - &coordinates.mean_axis(Axis(0)).unwrap();
+    let mut left = centered.t().dot(&centered) / (n as f64 - 1.0);
+    // Gauss & Jordan: the determinant from the pivots, beside it the solutions.
+    let mut right = centered.t().to_owned();
+    let mut log_determinant = 0.0;
+    for j in 0..r {
+        let pivot = left[[j, j]];
+        log_determinant += pivot.ln();
+        for i in (0..r).filter(|&i| i != j) {
+            let factor = left[[i, j]] / pivot;
+            let (row, solved) = (left.row(j).to_owned(), right.row(j).to_owned());
+            left.row_mut(i).scaled_add(-factor, &row);
+            right.row_mut(i).scaled_add(-factor, &solved);
+        }
+    }
+    let solved = |j: usize, i: usize| right[[j, i]] / left[[j, j]];
+    let constant = r as f64 * std::f64::consts::TAU.ln() + log_determinant;
+    (0..n)
+        .map(|i| {
+            let distance: f64 = (0..r).map(|j| centered[[i, j]] * solved(j, i)).sum();
+            -0.5 * (constant + distance)
+        })
+        .collect()
+}
+
+/// Rank 3 in 8 dimensions: the density is that of the three coordinates the samples were made from,
+/// in whatever directions and at whatever place they lie, for as many components as one likes.
+#[test]
+fn the_likelihood_of_a_subspace_is_that_of_its_coordinates() {
+    let mut random = Random::new(11);
+    let coordinates = random.matrix(60, 3) * &array![3.0, 1.0, 0.2];
+    let basis = random.orthonormal(8, 3, false);
+    let expected = density_of_coordinates(&coordinates);
+    for offset in [0.0, 10.0, 1e3, 1e6] {
+        let x = coordinates.dot(&basis.t()) + offset;
+        let data = Dataset::from(&x);
+        for k in [3, 4, 7, 8] {
+            for solver in [Solver::Auto, Solver::Covariance, Solver::Svd] {
+                let model = Pca::new(k).solver(solver).fit(&data).unwrap();
+                let found = model.log_likelihood(&data).unwrap();
+                let what = format!("{k} components, {solver:?}, offset {offset}");
+                for (a, b) in found.samples.iter().zip(&expected) {
+                    assert!((a - b).abs() < 1e-6, "{what}: {a} {b}");
+                }
+                // A sample that is beside the subspace.
+                let mut off = x.slice(s![..2, ..]).to_owned();
+                off[[1, 4]] += 0.01;
+                let found = model.log_likelihood(&Dataset::from(&off)).unwrap();
+                assert!(found.samples[0].is_finite(), "{what}");
+                assert_eq!(found.samples[1], f64::NEG_INFINITY, "{what}");
+            }
+        }
+        let moments = Moments::of(&data, &Options::default()).unwrap();
+        let model = Pca::new(3).fit_moments(&moments).unwrap();
+        let found = model.log_likelihood(&data).unwrap();
+        assert!((found.samples[5] - expected[5]).abs() < 1e-6, "from moments, offset {offset}");
+    }
+    // Fewer components than the rank leave noise: a density in all dimensions.
+    let x = coordinates.dot(&basis.t());
+    let model = Pca::new(2).fit(&Dataset::from(&x)).unwrap();
+    assert!(model.precision().is_ok() && model.log_likelihood(&Dataset::from(&x)).is_ok());
+    let model = Pca::new(8).fit(&Dataset::from(&x)).unwrap();
+    assert!(model.precision().is_err());
+    // So does noise that is small, but no rounding.
+    let noisy = x + random.matrix(60, 8) * 1e-6;
+    let model = Pca::new(8).fit(&Dataset::from(&noisy)).unwrap();
+    let found = model.log_likelihood(&Dataset::from(&noisy)).unwrap();
+    let dense = density_of_coordinates(&noisy);
+    assert!((found.samples[7] - dense[7]).abs() < 1e-3 * dense[7].abs());
 }
