@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 
 import eigenlens
-from eigenlens import PCA, Moments, Table, TruncatedSVD, choose_n_components
+from eigenlens import (
+    PCA,
+    IncrementalPCA,
+    Moments,
+    SparsePCA,
+    Table,
+    TruncatedSVD,
+    choose_n_components,
+)
 
 
 @pytest.fixture
@@ -147,6 +155,68 @@ def test_a_pca_of_moments_transforms_the_parquet_file(spread, tmp_path):
     both = Moments(table[:150]) + Moments(none) + Moments(part)
     np.testing.assert_allclose(both.covariance, np.cov(spread.T), rtol=1e-12)
     np.testing.assert_allclose(PCA(2).fit(both).transform(part), expected[150:], atol=1e-9)
+
+
+def test_batches_may_be_files(spread, csv, tmp_path):
+    more = tmp_path / "more.csv"
+    lines = csv.read_text().splitlines()
+    csv.write_text("\n".join(lines[:81]))
+    more.write_text("\n".join([lines[0], *lines[81:]]))
+    model = IncrementalPCA(2).partial_fit(csv)
+    assert model.n_samples_seen_ == 80
+    model.partial_fit(str(more))
+    assert model.n_samples_seen_ == 200
+    expected = PCA(2).fit(spread)
+    np.testing.assert_allclose(model.components_, expected.components_, atol=1e-12)
+    np.testing.assert_allclose(model.transform(more), expected.transform(spread)[80:], atol=1e-9)
+    assert list(model.feature_names_in_) == list("abcdef")
+    csv.write_text("\n".join(lines[:3]))
+    with pytest.raises(ValueError, match="batch number of samples 2"):
+        IncrementalPCA(3).partial_fit(csv)
+
+
+def test_matrix_market_stays_sparse(tmp_path):
+    sparse = pytest.importorskip("scipy.sparse")
+    from scipy.io import mmwrite
+
+    X = sparse.random(60, 12, density=0.3, random_state=0, format="csr")
+    path = tmp_path / "counts.mtx"
+    mmwrite(path, X, precision=17)
+    for model in (PCA(3), PCA(3, memory="1GiB"), TruncatedSVD(3), IncrementalPCA(3), SparsePCA(2)):
+        expected = type(model)(**model.get_params()).fit(X)
+        assert np.array_equal(model.fit(path).components_, expected.components_)
+        assert np.array_equal(model.transform(str(path)), expected.transform(X))
+    assert list(model.feature_names_in_)[:2] == ["x1", "x2"]
+    dense = X.toarray()
+    moments = Moments(path, sample_weight=np.arange(60) % 3)
+    repeated = np.repeat(dense, np.arange(60) % 3, axis=0)
+    np.testing.assert_allclose(moments.covariance, np.cov(repeated.T), atol=1e-14)
+    assert eigenlens.verify(PCA(3).fit(path), path)
+    assert choose_n_components(path, rules=["elbow"])["elbow"].n_components > 0
+    assert "iterative" in PCA(2).plan(path) or "covariance" in PCA(2).plan(path)
+    # Names lie beside it; features are found by name.
+    (tmp_path / "counts.columns").write_text("\n".join(f"term{f}" for f in range(12)))
+    named = PCA(3).fit(path)
+    assert named.feature_names_in_[11] == "term11"
+    other = tmp_path / "other.mtx"
+    mmwrite(other, sparse.csr_matrix(dense[:, ::-1]), precision=17)
+    (tmp_path / "other.columns").write_text("\n".join(f"term{11 - f}" for f in range(12)))
+    np.testing.assert_allclose(named.transform(other), named.transform(path), atol=1e-13)
+    (tmp_path / "other.columns").write_text("\n".join(f"word{f}" for f in range(12)))
+    with pytest.raises(ValueError, match="there is no feature `term0`"):
+        named.transform(other)
+    # What does not fit is refused.
+    with pytest.raises(ValueError, match="`delimiter` does not fit"):
+        PCA(2).fit(Table(path, delimiter=","))
+    with pytest.raises(ValueError, match="several"):
+        PCA(2).fit(Table([path, other]))
+    with pytest.raises(TypeError, match="sparse"):
+        PCA(2, svd_solver="full").fit(path)
+    with pytest.raises(TypeError, match="sparse"):
+        IncrementalPCA(2).partial_fit(path)
+    # All entries: a dense matrix.
+    mmwrite(path, dense, precision=17)
+    assert np.array_equal(PCA(3).fit(path).components_, PCA(3).fit(dense).components_)
 
 
 def test_the_command_line_reads_our_models_and_we_read_its(spread, csv, tmp_path):

@@ -138,7 +138,7 @@ def in_memory(data: Data, estimator: Any) -> Any:
     if data.X is None:
         raise ValueError(
             f"{type(estimator).__name__} does not read files; load the table first, for example "
-            "with pandas.read_parquet"
+            f"with {'scipy.io.mmread' if data.is_sparse else 'pandas.read_parquet'}"
         )
     return data.X
 
@@ -211,6 +211,7 @@ def _files(files: _core.Files) -> Data:
         n_samples=files.n_rows,
         n_features=len(files.feature_names),
         dtype=np.dtype(np.float32 if files.is_f32 else np.float64),
+        is_sparse=files.is_sparse,
     )
 
 

@@ -13,7 +13,6 @@ from eigenlens._constraints import NOTHING, RANDOM_STATE, TRUTH, Number, Whole, 
 from eigenlens._data import Data, for_estimator
 from eigenlens._estimator import SHARED, Estimator
 from eigenlens._moments import Moments
-from eigenlens._standalone import is_sparse
 
 _SOLVERS = {
     "auto": "auto",
@@ -229,12 +228,6 @@ class PCA(Estimator):
         return self._model.loadings
 
     def _fit(self, X: Any, sample_weight: Any, *, scores: bool) -> np.ndarray | None:
-        if is_sparse(X) and self.svd_solver in ("full", "randomized", "dual"):
-            raise TypeError(
-                'PCA only support sparse inputs with the "arpack" and "covariance_eigh" solvers, '
-                f'while "{self.svd_solver}" was passed. See TruncatedSVD for a possible '
-                "alternative."
-            )
         found = super()._fit(X, sample_weight, scores=scores)
         if self._needs_one_more():
             share = self.n_components
@@ -270,6 +263,12 @@ class PCA(Estimator):
         return self
 
     def _wishes(self, data: Data) -> dict[str, Any]:
+        if data.is_sparse and self.svd_solver in ("full", "randomized", "dual"):
+            raise TypeError(
+                'PCA only support sparse inputs with the "arpack" and "covariance_eigh" solvers, '
+                f'while "{self.svd_solver}" was passed. See TruncatedSVD for a possible '
+                "alternative."
+            )
         return {
             "n_components": self._wished_components(data),
             "standardize": bool(self.standardize),

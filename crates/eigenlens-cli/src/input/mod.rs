@@ -13,11 +13,12 @@ use crate::failure::Failure;
 use crate::methods::AnyData;
 use crate::talk::Talk;
 use eigenlens::Missing;
+use eigenlens_io::matrix_market::is_matrix_market;
 use eigenlens_io::{
     ColumnChoice, Fate, ImageShape, Location, Note, OriginColumn, Place, Selection, StoredModel,
     Table, open,
 };
-use matrix::{Matrix, Rows, is_matrix_market};
+use matrix::{Matrix, Rows};
 use std::path::PathBuf;
 
 /// Files that were looked at: their columns have their fate, rows of tables are not read.
@@ -62,7 +63,7 @@ impl Opened {
                     "use a table with a column for it",
                 ));
             }
-            Body::Matrix(Matrix::read(paths, reading, common.memory.map(|m| m.0 / 2))?)
+            Body::Matrix(Matrix::read(paths, reading, common.memory.map(|m| m.0 / 2), None)?)
         } else {
             let table = open(paths, &options::for_tables(reading, None, common)?)?;
             let weights = options::weight_column(&table, reading)?;
@@ -104,8 +105,8 @@ impl Opened {
         let is_matrix = paths.iter().any(|path| is_matrix_market(path));
         options::check_kind(paths, reading, is_matrix)?;
         let body = if is_matrix {
-            let matrix = Matrix::read(paths, reading, common.memory.map(|m| m.0 / 2))?;
-            Body::Matrix(matrix.with_features(&names, &paths[0])?)
+            let memory = common.memory.map(|m| m.0 / 2);
+            Body::Matrix(Matrix::read(paths, reading, memory, Some(&names))?)
         } else {
             let read = options::for_tables(reading, stored.origin.image, common)?;
             let table = open(paths, &read)?;

@@ -98,9 +98,10 @@ pub fn plan<'py>(
         None => method.plan(&taken.data(None)?, options).map_err(Failed::Library),
         Some(files) => {
             let (table, all) = shares(method.as_ref(), files, &options)?;
-            if table == Some(0) {
+            if table == Some(0) || files.is_in_memory() {
                 let held = files.load(table)?;
-                let options = Options { memory: all, ..options };
+                let memory = all.map(|all| all.saturating_sub(held.n_bytes()));
+                let options = Options { memory, ..options };
                 return method.plan(&taken.data(Some(&held))?, options).map_err(Failed::Library);
             }
             in_memory_plan(method.as_ref(), files, options)
@@ -146,6 +147,9 @@ fn shares(
         return Err(Failed::File(eigenlens_io::Error::Memory { what, needed, budget }));
     }
     let all = budget - READERS;
+    if files.is_in_memory() {
+        return Ok((None, Some(all)));
+    }
     let fit = in_memory_plan(method, files, Options { memory: None, ..options.clone() })?;
     let together = files.n_bytes().saturating_add(fit.peak_memory);
     let table = if together <= all { all - fit.peak_memory } else { 0 };
