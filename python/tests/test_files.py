@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 
 import eigenlens
-from eigenlens import PCA, Moments, Table, TruncatedSVD, choose_n_components
+from eigenlens import (
+    PCA,
+    IncrementalPCA,
+    Moments,
+    SparsePCA,
+    Table,
+    TruncatedSVD,
+    choose_n_components,
+)
 
 
 @pytest.fixture
@@ -142,6 +150,108 @@ def test_functions_read_files_too(spread, csv):
     assert eigenlens.verify(PCA(2).fit(csv), csv)
     svd = TruncatedSVD(2).fit(csv)
     assert np.array_equal(svd.components_, TruncatedSVD(2).fit(spread).components_)
+
+
+def test_moments_of_a_file_know_its_columns_and_weights(spread, csv, tmp_path):
+    moments = Moments(csv)
+    assert moments.feature_names == list("abcdef")
+    pca = PCA(2).fit(moments)
+    np.testing.assert_allclose(pca.transform(csv), PCA(2).fit(spread).transform(spread), atol=1e-9)
+    assert eigenlens.verify(pca, csv)
+    # Weights count rows.
+    weights = np.arange(200) % 4
+    found = Moments(csv, sample_weight=weights)
+    repeated = np.repeat(spread, weights, axis=0)
+    assert found.n_samples == len(repeated)
+    np.testing.assert_allclose(found.covariance, np.cov(repeated.T), rtol=1e-12)
+    header = tmp_path / "header.csv"
+    header.write_text("name,a,b,c,d,e,f\n")
+    assert (Moments(header) + moments).n_samples == (moments + Moments(header)).n_samples == 200
+    with pytest.raises(ValueError, match="no rows"):
+        Moments(header, sample_weight=[1.0])
+    for wrong in (weights[:7], np.append(weights, 1)):
+        with pytest.raises(ValueError, match="weights"):
+            Moments(csv, sample_weight=wrong)
+    with pytest.raises(ValueError, match="1D"):
+        Moments(csv, sample_weight=2.0)
+
+
+def test_a_pca_of_moments_transforms_the_parquet_file(spread, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    table = pa.table({name: spread[:, f] for f, name in enumerate("abcdef")})
+    whole, part, none = (tmp_path / f"{name}.parquet" for name in ("whole", "part", "none"))
+    parquet.write_table(table, whole)
+    parquet.write_table(table.select(list("fedcba"))[150:], part)
+    parquet.write_table(table[:0], none)
+    expected = PCA(2).fit(spread).transform(spread)
+    np.testing.assert_allclose(PCA(2).fit(Moments(whole)).transform(whole), expected, atol=1e-9)
+    both = Moments(table[:150]) + Moments(none) + Moments(part)
+    np.testing.assert_allclose(both.covariance, np.cov(spread.T), rtol=1e-12)
+    np.testing.assert_allclose(PCA(2).fit(both).transform(part), expected[150:], atol=1e-9)
+
+
+def test_batches_may_be_files(spread, csv, tmp_path):
+    more = tmp_path / "more.csv"
+    lines = csv.read_text().splitlines()
+    csv.write_text("\n".join(lines[:81]))
+    more.write_text("\n".join([lines[0], *lines[81:]]))
+    model = IncrementalPCA(2).partial_fit(csv)
+    assert model.n_samples_seen_ == 80
+    model.partial_fit(str(more))
+    assert model.n_samples_seen_ == 200
+    expected = PCA(2).fit(spread)
+    np.testing.assert_allclose(model.components_, expected.components_, atol=1e-12)
+    np.testing.assert_allclose(model.transform(more), expected.transform(spread)[80:], atol=1e-9)
+    assert list(model.feature_names_in_) == list("abcdef")
+    csv.write_text("\n".join(lines[:3]))
+    with pytest.raises(ValueError, match="batch number of samples 2"):
+        IncrementalPCA(3).partial_fit(csv)
+
+
+def test_matrix_market_stays_sparse(tmp_path):
+    sparse = pytest.importorskip("scipy.sparse")
+    from scipy.io import mmwrite
+
+    X = sparse.random(60, 12, density=0.3, random_state=0, format="csr")
+    path = tmp_path / "counts.mtx"
+    mmwrite(path, X, precision=17)
+    for model in (PCA(3), PCA(3, memory="1GiB"), TruncatedSVD(3), IncrementalPCA(3), SparsePCA(2)):
+        expected = type(model)(**model.get_params()).fit(X)
+        assert np.array_equal(model.fit(path).components_, expected.components_)
+        assert np.array_equal(model.transform(str(path)), expected.transform(X))
+    assert list(model.feature_names_in_)[:2] == ["x1", "x2"]
+    dense = X.toarray()
+    moments = Moments(path, sample_weight=np.arange(60) % 3)
+    repeated = np.repeat(dense, np.arange(60) % 3, axis=0)
+    np.testing.assert_allclose(moments.covariance, np.cov(repeated.T), atol=1e-14)
+    assert eigenlens.verify(PCA(3).fit(path), path)
+    assert choose_n_components(path, rules=["elbow"])["elbow"].n_components > 0
+    assert "iterative" in PCA(2).plan(path) or "covariance" in PCA(2).plan(path)
+    # Names lie beside it; features are found by name.
+    (tmp_path / "counts.columns").write_text("\n".join(f"term{f}" for f in range(12)))
+    named = PCA(3).fit(path)
+    assert named.feature_names_in_[11] == "term11"
+    other = tmp_path / "other.mtx"
+    mmwrite(other, sparse.csr_matrix(dense[:, ::-1]), precision=17)
+    (tmp_path / "other.columns").write_text("\n".join(f"term{11 - f}" for f in range(12)))
+    np.testing.assert_allclose(named.transform(other), named.transform(path), atol=1e-13)
+    (tmp_path / "other.columns").write_text("\n".join(f"word{f}" for f in range(12)))
+    with pytest.raises(ValueError, match="there is no feature `term0`"):
+        named.transform(other)
+    # What does not fit is refused.
+    with pytest.raises(ValueError, match="`delimiter` does not fit"):
+        PCA(2).fit(Table(path, delimiter=","))
+    with pytest.raises(ValueError, match="several"):
+        PCA(2).fit(Table([path, other]))
+    with pytest.raises(TypeError, match="sparse"):
+        PCA(2, svd_solver="full").fit(path)
+    with pytest.raises(TypeError, match="sparse"):
+        IncrementalPCA(2).partial_fit(path)
+    # All entries: a dense matrix.
+    mmwrite(path, dense, precision=17)
+    assert np.array_equal(PCA(3).fit(path).components_, PCA(3).fit(dense).components_)
 
 
 def test_the_command_line_reads_our_models_and_we_read_its(spread, csv, tmp_path):

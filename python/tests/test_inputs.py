@@ -176,7 +176,8 @@ def test_weights_count_samples(spread):
     np.testing.assert_allclose(ours.noise_variance_, repeated.noise_variance_)
     relative = PCA(3, weight_kind="relative").fit(spread, sample_weight=weights / 1e6)
     np.testing.assert_allclose(relative.components_, repeated.components_, atol=1e-9)
-    with pytest.raises(ValueError, match="relative"):
+    # The hint works when pasted.
+    with pytest.raises(ValueError, match="use `weight_kind='relative'`"):
         PCA(3).fit(spread, sample_weight=weights / 1e6)
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import functools
 import multiprocessing
 import pickle
+import struct
 
 import numpy as np
 import pytest
@@ -120,6 +122,20 @@ def test_a_notebook_shows_shares_picture_and_certificate(model, spread):
     assert "<svg" not in copy.deepcopy(model)._repr_html_()
 
 
+def test_columns_without_names_are_numbered_alike(spread):
+    # The first component is the column of largest variance, the third column.
+    X = np.zeros((200, 4))
+    X[:, 1:] = spread[:, [1, 0, 2]]
+    X[:, 2] *= 100
+    pca = PCA(2).fit(X)
+    assert np.argmax(np.abs(pca.components_[0])) == 2
+    assert "column 2 +1.000" in pca._repr_html_()
+    assert any("column 2 carries" in words for words in pca.warnings_)
+    X[3, 2] = np.nan
+    with pytest.raises(ValueError, match="row 3, column 2"):
+        PCA(2).fit(X)
+
+
 def test_names_cannot_write_html(spread):
     pd = pytest.importorskip("pandas")
     table = pd.DataFrame(spread, columns=["<b>x</b>", *"bcdef"])
@@ -131,11 +147,11 @@ def test_moments_of_parts_are_those_of_the_whole(spread):
     parts = [Moments(part) for part in np.array_split(spread, 5)]
     whole = Moments()
     for part in reversed(parts):
-        whole.merge(Moments.from_bytes(part.to_bytes()))
+        whole = whole.merge(Moments.from_bytes(part.to_bytes()))
     assert whole.n_samples == 200
     np.testing.assert_allclose(whole.mean, spread.mean(axis=0))
     np.testing.assert_allclose(whole.covariance, np.cov(spread.T), rtol=1e-12)
-    whole.subtract(parts[0])
+    whole = whole.subtract(parts[0])
     np.testing.assert_allclose(whole.covariance, np.cov(spread[40:].T), rtol=1e-10)
     pca = PCA(2).fit(pickle.loads(pickle.dumps(whole)))
     np.testing.assert_allclose(pca.components_, PCA(2).fit(spread[40:]).components_, atol=1e-12)
@@ -150,6 +166,153 @@ def test_moments_of_parts_are_those_of_the_whole(spread):
         Moments.from_bytes(b"nonsense")
     with pytest.raises(ValueError, match="features"):
         Moments(spread).merge(Moments(spread[:, :2]))
+
+
+def test_merging_moments_changes_neither():
+    X = np.random.default_rng(0).normal(size=(1000, 3))
+    parts = [Moments(part) for part in np.array_split(X, 4)]
+    for _ in range(2):
+        assert functools.reduce(lambda a, b: a.merge(b), parts).n_samples == 1000
+        assert functools.reduce(lambda a, b: a + b, parts).n_samples == 1000
+        assert sum(parts).n_samples == 1000
+        assert (sum(parts) - parts[0]).n_samples == sum(parts).subtract(parts[0]).n_samples == 750
+    assert [part.n_samples for part in parts] == [250] * 4
+    np.testing.assert_allclose(sum(parts).covariance, np.cov(X.T), rtol=1e-12)
+    # In place is `update`, with samples or with moments.
+    seen = Moments()
+    for part in parts:
+        assert seen.update(part) is seen
+    assert seen.n_samples == 1000 and parts[0].n_samples == 250
+    assert seen.update(X[:5]).n_samples == 1005
+    with pytest.raises(ValueError, match="sample_weight"):
+        seen.update(parts[0], sample_weight=[1.0])
+    with pytest.raises(TypeError, match="ndarray"):
+        seen.merge(X)
+    with pytest.raises(TypeError):
+        _ = seen + 1
+
+
+def test_moments_know_their_features(spread):
+    pd = pytest.importorskip("pandas")
+    names, order = list("abcdef"), list("fbacde")
+    table = pd.DataFrame(spread, columns=names)
+    first, second = Moments(table[:80]), Moments(table[80:][order])
+    assert first.feature_names == names and second.feature_names == order
+    both = first.merge(second)
+    assert both.feature_names == names
+    np.testing.assert_allclose(both.covariance, np.cov(spread.T), rtol=1e-12)
+    back = Moments.from_bytes(second.to_bytes()) + pickle.loads(pickle.dumps(first))
+    assert back.feature_names == order
+    pca = PCA(2).fit(both)
+    assert list(pca.feature_names_in_) == names
+    np.testing.assert_allclose(pca.transform(table), PCA(2).fit(table).transform(table), atol=1e-10)
+    # Names stay beside parts without.
+    assert (Moments(spread) + first).feature_names == names
+    assert (first + Moments(spread)).feature_names == names
+    assert not hasattr(PCA(2).fit(table).fit(Moments(spread)), "feature_names_in_")
+    with pytest.raises(ValueError, match="missing: `f`; not known: `z`"):
+        first.merge(Moments(table.rename(columns={"f": "z"})))
+    # Numbers are no names, as everywhere in scikit-learn.
+    assert Moments(pd.DataFrame(spread)).feature_names is None
+
+
+@pytest.mark.parametrize("package", ["polars", "pyarrow"])
+def test_moments_know_the_features_of_every_table(package, spread):
+    library = pytest.importorskip(package)
+    columns = {name: spread[:, f] for f, name in enumerate("abcdef")}
+    table = library.table(columns) if package == "pyarrow" else library.DataFrame(columns)
+    moments = Moments(table)
+    assert moments.feature_names == list("abcdef")
+    np.testing.assert_allclose(moments.covariance, np.cov(spread.T), rtol=1e-12)
+
+
+def test_moments_of_no_samples_change_nothing(spread):
+    whole = Moments(spread)
+    for none in (Moments(), Moments(spread[:0]), Moments(spread, sample_weight=np.zeros(200))):
+        assert none.n_samples == 0
+        for both in (whole + none, none + whole, whole - none, none.merge(whole)):
+            assert both.n_samples == 200
+            assert np.array_equal(both.covariance, whole.covariance)
+    assert np.isnan(Moments(spread[:0]).mean).all()
+    assert Moments.from_bytes(Moments(spread[:0]).to_bytes()).n_features == 6
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame(spread, columns=list("abcdef"))
+    none = Moments(table[:0])
+    assert (none + Moments(table[list("fedcba")])).feature_names == list("abcdef")
+    assert (whole + none).feature_names == list("abcdef")
+
+
+def test_moments_of_the_first_format_are_read():
+    # Two samples, (0, 1) and (2, 5), as they were written before features had names.
+    body = b"EIGMOM" + struct.pack("<HQQd2i", 1, 2, 2, 2.0, 0, 0)
+    body += struct.pack("<7d", 1.0, 3.0, 0.0, 0.0, 2.0, 4.0, 8.0)
+    checksum = 0xCBF29CE484222325
+    for byte in body:
+        checksum = (checksum ^ byte) * 0x100000001B3 % 2**64
+    written = body + struct.pack("<Q", checksum)
+    moments = Moments.from_bytes(written)
+    assert np.array_equal(moments.covariance, [[2.0, 4.0], [4.0, 8.0]])
+    assert np.array_equal(moments.mean, [1.0, 3.0])
+    assert moments.feature_names is None
+    # Without names they still are.
+    assert Moments([[0.0, 1.0], [2.0, 5.0]]).to_bytes()[:40] == written[:40]
+
+
+def test_a_density_is_verified_on_complete_data(spread):
+    for model in (ProbabilisticPCA(2), ProbabilisticPCA(2, missing="mean"), PCA(2, missing="em")):
+        assert verify(model.fit(spread), spread).passed
+        assert not verify(model.fit(spread), spread + 1.0).passed
+    holes = spread.copy()
+    holes[3, 1] = np.nan
+    with pytest.raises(ValueError, match="row 3, column 1"):
+        verify(PCA(2).fit(spread), holes)
+
+
+@pytest.mark.parametrize("k", [3, 5, 8, None])
+@pytest.mark.parametrize("svd_solver", ["auto", "full", "covariance_eigh"])
+@pytest.mark.parametrize("offset", [0.0, 10.0, 1e6])
+def test_the_likelihood_of_missing_rank_is_that_on_the_support(k, svd_solver, offset):
+    rng = np.random.default_rng(5)
+    coordinates = rng.normal(size=(100, 3)) * [4.0, 1.0, 0.3]
+    axes = np.linalg.qr(rng.normal(size=(8, 8)))[0]
+    X = coordinates @ axes[:3] + offset
+    # The three coordinates are those of the support, whatever its directions.
+    centered = coordinates - coordinates.mean(axis=0)
+    covariance = np.cov(coordinates.T)
+    distance = np.einsum("ij,jk,ik->i", centered, np.linalg.inv(covariance), centered)
+    expected = -0.5 * (3 * np.log(2 * np.pi) + np.log(np.linalg.det(covariance)) + distance)
+    pca = PCA(k, svd_solver=svd_solver).fit(X)
+    np.testing.assert_allclose(pca.score_samples(X), expected, atol=1e-6)
+    assert pca.score(X) == pytest.approx(expected.mean(), abs=1e-6)
+    # The same in any directions, among more features, and for new samples on the support.
+    turned = np.pad(coordinates @ axes[:3], ((0, 0), (0, 4))) @ np.linalg.qr(rng.normal(size=(12, 12)))[0]
+    again = PCA(3, svd_solver=svd_solver).fit(turned)
+    np.testing.assert_allclose(again.score_samples(turned), expected, atol=1e-6)
+    new = X[:1] + 2.0 * axes[1]
+    assert np.isfinite(pca.score_samples(new)).all()
+    # Off it, by more than rounding, there is no density.
+    for step in (1e-3, 1.0, 1e6):
+        assert pca.score_samples(new + step * axes[5]) == [-np.inf]
+    with pytest.raises(ValueError, match="singular"):
+        pca.get_precision()
+
+
+def test_the_likelihood_on_the_support_in_single_precision_and_other_units():
+    rng = np.random.default_rng(6)
+    coordinates = rng.normal(size=(300, 2)) * [4.0, 1.0]
+    X = coordinates @ np.linalg.qr(rng.normal(size=(5, 2)))[0].T
+    expected = PCA(2).fit(X).score(X)
+    narrow = X.astype(np.float32)
+    for k in (2, 5):
+        assert PCA(k).fit(narrow).score(narrow) == pytest.approx(expected, abs=1e-3)
+    # Standardising changes the units, not the density: with as many components as rank, the
+    # Gaussian is that of the data.
+    assert PCA(2, standardize=True).fit(X).score(X) == pytest.approx(expected, abs=1e-8)
+    # Small noise is no rounding.
+    noisy = X + 1e-5 * rng.normal(size=X.shape)
+    sign, log_determinant = np.linalg.slogdet(np.cov(noisy.T))
+    full = -0.5 * (5 * np.log(2 * np.pi) + log_determinant + 5 * 299 / 300)
+    assert PCA(5).fit(noisy).score(noisy) == pytest.approx(full, rel=1e-6)
 
 
 def test_rules_say_how_many_and_why():

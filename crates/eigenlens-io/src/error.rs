@@ -76,6 +76,17 @@ pub enum Error {
     },
 }
 
+/// What is said of a file without rows, in every format.
+pub(crate) const NO_ROWS: &str = "there are no rows";
+
+impl Error {
+    /// Whether nothing is wrong with the file but that it has no rows: a part of data in parts may be
+    /// like that.
+    pub fn is_no_rows(&self) -> bool {
+        matches!(self, Error::Content { what, .. } if what.ends_with(NO_ROWS))
+    }
+}
+
 /// Where in a file: as exact as the format allows. Lines and columns count from 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {

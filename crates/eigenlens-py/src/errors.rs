@@ -6,6 +6,13 @@ use pyo3::exceptions::{
     PyFileNotFoundError, PyMemoryError, PyOSError, PyRuntimeError, PyValueError,
 };
 
+pyo3::create_exception!(
+    eigenlens._core,
+    NoRowsError,
+    PyValueError,
+    "A file has no rows, and nothing else is wrong with it."
+);
+
 /// An error of the library.
 pub fn library(error: Error) -> PyErr {
     if let Error::Read(source) = &error
@@ -45,6 +52,7 @@ pub fn file(error: &eigenlens_io::Error) -> PyErr {
         }
         Error::Open { .. } | Error::Read { .. } | Error::Write { .. } => PyOSError::new_err(said),
         Error::Memory { .. } => PyMemoryError::new_err(said),
+        _ if error.is_no_rows() => NoRowsError::new_err(said),
         _ => PyValueError::new_err(said),
     }
 }
@@ -57,7 +65,16 @@ pub fn owned_file(error: eigenlens_io::Error) -> PyErr {
 /// A hint in Python's words, where it is one that a caller can follow.
 fn hint(hint: Hint) -> Option<String> {
     match hint {
-        Hint::Set { option, value } => Some(format!("use `{option}={value}`")),
+        Hint::Set { option, value } => {
+            let parameter = match option {
+                "weights" => "weight_kind",
+                "max_iterations" => "max_iter",
+                other => other,
+            };
+            let is_number = value.parse::<f64>().is_ok();
+            let value = if is_number { value } else { format!("'{value}'") };
+            Some(format!("use `{parameter}={value}`"))
+        }
         Hint::DropRow(row) => Some(format!("drop or mend row {row}")),
         Hint::DropColumn(column) => Some(format!("drop column {column}")),
         Hint::Rescale => Some("rescale the data".into()),

@@ -30,6 +30,8 @@ mod _core {
     #[pymodule_export]
     use super::dependence::hsic;
     #[pymodule_export]
+    use super::errors::NoRowsError;
+    #[pymodule_export]
     use super::files::Files;
     #[pymodule_export]
     use super::inside::{model_array, model_description, pre_images};

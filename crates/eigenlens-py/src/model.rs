@@ -313,6 +313,35 @@ impl Model {
         Ok(found.samples.to_pyarray(py))
     }
 
+    /// The log-likelihood of each sample under the Gaussian of PCA with this noise variance.
+    fn gaussian_log_likelihood<'py>(
+        &self,
+        py: Python<'py>,
+        data: DataArgs<'py>,
+        noise_variance: f64,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let taken = data.take()?;
+        let pca = self.pca()?;
+        let found = taken.run(
+            py,
+            None,
+            |data| dispatch!(data, data => pca.log_likelihood_with_noise(data, noise_variance)),
+        )?;
+        Ok(found.samples.to_pyarray(py))
+    }
+
+    /// The variances of that Gaussian along the components and beside them; 0 where they are no
+    /// more than the rounding `epsilon` of the data.
+    fn variances_above_rounding<'py>(
+        &self,
+        py: Python<'py>,
+        noise_variance: f64,
+        epsilon: f64,
+    ) -> PyResult<(Bound<'py, PyArray1<f64>>, f64)> {
+        let (values, noise) = self.pca()?.variances_above_rounding(noise_variance, epsilon);
+        Ok((values.to_pyarray(py), noise))
+    }
+
     /// Samples drawn from probabilistic PCA (n × d).
     fn sample<'py>(
         &self,

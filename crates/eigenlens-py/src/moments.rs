@@ -34,17 +34,13 @@ impl Moments {
     /// The samples of both.
     fn merged(&self, py: Python, other: &Bound<Moments>) -> PyResult<Moments> {
         let other = &other.get().0;
-        let mut both = self.0.clone();
-        py.detach(|| both.merge(other)).map_err(errors::library)?;
-        Ok(Moments(both))
+        py.detach(|| self.0.merge(other)).map(Moments).map_err(errors::library)
     }
 
     /// The samples of this one without those of the other.
     fn subtracted(&self, py: Python, other: &Bound<Moments>) -> PyResult<Moments> {
         let other = &other.get().0;
-        let mut rest = self.0.clone();
-        py.detach(|| rest.subtract(other)).map_err(errors::library)?;
-        Ok(Moments(rest))
+        py.detach(|| self.0.subtract(other)).map(Moments).map_err(errors::library)
     }
 
     #[getter]
@@ -55,6 +51,11 @@ impl Moments {
     #[getter]
     fn n_features(&self) -> usize {
         self.0.n_features()
+    }
+
+    #[getter]
+    fn feature_names(&self) -> Option<Vec<String>> {
+        self.0.feature_names().map(<[String]>::to_vec)
     }
 
     #[getter]

@@ -193,6 +193,20 @@ pub enum Error {
         /// The shape that fits, in words.
         expected: String,
     },
+    /// Two sets of features that belong together have other names. Choose the same columns for both.
+    #[error(
+        "the features of {what} are others{}{}",
+        named("missing", missing),
+        named("not known", unknown)
+    )]
+    OtherFeatures {
+        /// What has other features.
+        what: &'static str,
+        /// Features it should have.
+        missing: Vec<String>,
+        /// Features it should not have.
+        unknown: Vec<String>,
+    },
     /// A matrix that must be symmetric is not.
     #[error(
         "{what} is not symmetric: entries ({row}, {column}) and ({column}, {row}) are {upper} and {lower}"
@@ -763,6 +777,15 @@ fn column_label(column: usize, name: &Option<String>) -> String {
         Some(name) => format!("{column} (`{name}`)"),
         None => column.to_string(),
     }
+}
+
+/// `; missing: `a`, `b``, or nothing where there are none.
+fn named(what: &str, names: &[String]) -> String {
+    if names.is_empty() {
+        return String::new();
+    }
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    format!("; {what}: {}", list(&quoted))
 }
 
 fn numbers(values: &[usize]) -> String {

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from eigenlens import _core
+from eigenlens import _core, _standalone
 from eigenlens._compat import check_array, check_sample_weight, validate_data
 from eigenlens._options import n_bytes
-from eigenlens._standalone import is_sparse
+from eigenlens._standalone import feature_names, is_sparse
 from eigenlens._table import as_table
 
 
@@ -88,19 +88,25 @@ def for_estimator(
     return data
 
 
-def alone(X: Any, sample_weight: Any = None) -> Data:
+def alone(X: Any, sample_weight: Any = None, *, ensure_min_samples: int = 1) -> Data:
     """Data for a function, without an estimator."""
     table = as_table(X)
     if table is not None:
-        files = table.open()
-        return _files(files)
+        data = _files(table.open())
+        data.given["weights"] = _file_weights(sample_weight)
+        return data
     names, X = _from_arrow(X)
-    if names is None and hasattr(X, "columns"):
-        names = [str(name) for name in X.columns]
+    if names is None:
+        names = feature_names(X)
     X = check_array(
-        X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False
+        X,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        ensure_all_finite=False,
+        ensure_min_samples=ensure_min_samples,
     )
-    weights = _weights(sample_weight, X)
+    # Not scikit-learn's check, which refuses a part of which no sample counts.
+    weights = None if sample_weight is None else _standalone.check_sample_weight(sample_weight, X)
     return _data(X, names, weights)
 
 
@@ -132,7 +138,7 @@ def in_memory(data: Data, estimator: Any) -> Any:
     if data.X is None:
         raise ValueError(
             f"{type(estimator).__name__} does not read files; load the table first, for example "
-            "with pandas.read_parquet"
+            f"with {'scipy.io.mmread' if data.is_sparse else 'pandas.read_parquet'}"
         )
     return data.X
 
@@ -181,14 +187,8 @@ def _from_files(estimator: Any, table: Any, *, reset: bool, sample_weight: Any) 
     if reset:
         _keep_features(estimator, data.given["values"].feature_names, reset=True)
     data.given["missing"] = policy
-    if sample_weight is not None:
-        weights = np.asarray(sample_weight, dtype=np.float64)
-        if weights.ndim != 1:
-            raise ValueError(
-                f"Sample weights must be 1D array or scalar, got {weights.ndim}D array."
-            )
-        data.given["weights"] = weights
-        data.given["relative"] = getattr(estimator, "weight_kind", "frequency") == "relative"
+    data.given["weights"] = _file_weights(sample_weight)
+    data.given["relative"] = getattr(estimator, "weight_kind", "frequency") == "relative"
     return data
 
 
@@ -212,6 +212,7 @@ def _files(files: _core.Files) -> Data:
         n_samples=files.n_rows,
         n_features=len(files.feature_names),
         dtype=np.dtype(np.float32 if files.is_f32 else np.float64),
+        is_sparse=files.is_sparse,
     )
 
 
@@ -232,6 +233,16 @@ def _keep_features(estimator: Any, names: list[str], *, reset: bool) -> None:
             "The feature names should match those that were passed during fit.\n"
             f"Feature names seen at fit time: {list(known)[:5]}, now: {names[:5]}"
         )
+
+
+def _file_weights(sample_weight: Any) -> np.ndarray | None:
+    """Weights of rows that are counted as they are read."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim != 1:
+        raise ValueError(f"Sample weights must be 1D array, got {weights.ndim}D array.")
+    return weights
 
 
 def _weights(sample_weight: Any, X: Any) -> np.ndarray | None:

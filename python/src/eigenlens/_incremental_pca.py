@@ -16,6 +16,11 @@ from eigenlens._standalone import is_sparse
 # Up to this many features the scatter of what `fit` saw is kept, so that batches can follow.
 _MOST_FEATURES = 2000
 
+_SPARSE_BATCH = (
+    "IncrementalPCA.partial_fit does not support sparse input. Either convert data to dense or use "
+    "IncrementalPCA.fit to do so in batches."
+)
+
 _FROM_MODEL = (
     "components_",
     "explained_variance_",
@@ -102,20 +107,11 @@ class IncrementalPCA(Estimator):
         """Adds a batch of samples (n_samples × n_features) to all that were seen, also by `fit`."""
         _constraints.check(self, self._constraints)
         if is_sparse(X):
-            raise TypeError(
-                "IncrementalPCA.partial_fit does not support sparse input. Either convert data to "
-                "dense or use IncrementalPCA.fit to do so in batches."
-            )
+            raise TypeError(_SPARSE_BATCH)
         first = not hasattr(self, "n_samples_seen_")
         data = for_estimator(self, X, reset=first)
-        if first:
-            self._dtype = data.dtype
-            self._set_components(data.n_samples, data.n_features)
-            if self.n_components_ > data.n_samples:
-                raise ValueError(
-                    f"n_components={self.n_components} must be less or equal to the batch number "
-                    f"of samples {data.n_samples} for the first partial_fit call."
-                )
+        if data.is_sparse:  # a file
+            raise TypeError(_SPARSE_BATCH)
         known = self.__dict__.get("_moments")
         if known is None and not first:
             raise ValueError(
@@ -124,6 +120,16 @@ class IncrementalPCA(Estimator):
                 "batch on"
             )
         found = _core.Moments.of(data.given, _options.shared(self))
+        if first:
+            # Of some files the rows are only counted by reading them.
+            n_samples = round(found.n_samples)
+            self._dtype = data.dtype
+            self._set_components(n_samples, data.n_features)
+            if self.n_components_ > n_samples:
+                raise ValueError(
+                    f"n_components={self.n_components} must be less or equal to the batch number "
+                    f"of samples {n_samples} for the first partial_fit call."
+                )
         self._moments = found if known is None else known.merged(found)
         self.n_samples_seen_ = round(self._moments.n_samples)
         self.mean_ = self._moments.mean.astype(self._dtype, copy=False)

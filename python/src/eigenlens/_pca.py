@@ -13,7 +13,6 @@ from eigenlens._constraints import NOTHING, RANDOM_STATE, TRUTH, Number, Whole, 
 from eigenlens._data import Data, for_estimator
 from eigenlens._estimator import SHARED, Estimator
 from eigenlens._moments import Moments
-from eigenlens._standalone import is_sparse
 
 _SOLVERS = {
     "auto": "auto",
@@ -179,7 +178,7 @@ class PCA(Estimator):
     def get_covariance(self) -> np.ndarray:
         """The covariance (n_features × n_features) of the implied Gaussian."""
         check_is_fitted(self)
-        values, noise = self._spectrum()
+        values, noise = self._model.explained_variance, self.noise_variance_
         above = np.where(values > noise, values - noise, 0.0)
         components = self._model.components
         covariance = (components.T * above) @ components
@@ -188,15 +187,16 @@ class PCA(Estimator):
         return covariance if scale is None else covariance * np.outer(scale, scale)
 
     def get_precision(self) -> np.ndarray:
-        """The inverse of the covariance."""
+        """The inverse of the covariance; an error where that is singular but for rounding."""
         check_is_fitted(self)
-        values, noise = self._spectrum()
+        epsilon = float(np.finfo(self.components_.dtype).eps)
+        values, noise = self._model.variances_above_rounding(self.noise_variance_, epsilon)
         components = self._model.components
         d = components.shape[1]
         if noise > 0.0:
             kept = np.where(values > noise, (values - noise) / values, 0.0)
             precision = (np.eye(d) - (components.T * kept) @ components) / noise
-        elif len(values) == d and values[-1] > 0.0:
+        elif len(values) == d and values.min() > 0.0:
             precision = (components.T / values) @ components
         else:
             raise ValueError(_SINGULAR)
@@ -204,23 +204,21 @@ class PCA(Estimator):
         return precision if scale is None else precision / np.outer(scale, scale)
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """The log-likelihood of each sample under the implied Gaussian (n_samples,)."""
+        """The log-likelihood of each sample under the implied Gaussian (n_samples,).
+
+        Where the components carry all of the variance but for rounding, as they do in data of
+        missing rank, that Gaussian lives on its support: the affine subspace through the mean along
+        the r components that have variance. The likelihood is its density there,
+        −½ (r ln 2π + Σ ln λ + Σ z²/λ), and −∞ for samples off the support, whose distance from it
+        is beyond rounding: more than 16 √(d ε) of their distance from the mean and the largest
+        standard deviation together.
+        """
         check_is_fitted(self)
         data = for_estimator(self, X, reset=False)
-        t_squared, q = self._model.distances(data.given)
-        values, noise = self._spectrum()
-        k, d = len(values), self.n_features_in_
-        if values[-1] <= 0.0 or (noise <= 0.0 and k < d):
-            raise ValueError(_SINGULAR)
-        # −½ (d ln 2π + ln|C| + xᵀC⁻¹x), with C = U Λ Uᵀ + σ² (I − U Uᵀ) (Tipping & Bishop 1999).
-        determinant = np.log(values).sum() + ((d - k) * np.log(noise) if k < d else 0.0)
-        distance = t_squared + (q / noise if k < d else 0.0)
-        likelihood = -0.5 * (d * np.log(2.0 * np.pi) + determinant + distance)
-        scale = self._model.scale
-        return likelihood if scale is None else likelihood - np.log(scale).sum()
+        return self._model.gaussian_log_likelihood(data.given, self.noise_variance_)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """The mean log-likelihood of the samples."""
+        """The mean log-likelihood of the samples; −∞ if one lies off the support (`score_samples`)."""
         return float(np.mean(self.score_samples(X)))
 
     @property
@@ -230,12 +228,6 @@ class PCA(Estimator):
         return self._model.loadings
 
     def _fit(self, X: Any, sample_weight: Any, *, scores: bool) -> np.ndarray | None:
-        if is_sparse(X) and self.svd_solver in ("full", "randomized", "dual"):
-            raise TypeError(
-                'PCA only support sparse inputs with the "arpack" and "covariance_eigh" solvers, '
-                f'while "{self.svd_solver}" was passed. See TruncatedSVD for a possible '
-                "alternative."
-            )
         found = super()._fit(X, sample_weight, scores=scores)
         if self._needs_one_more():
             share = self.n_components
@@ -257,6 +249,9 @@ class PCA(Estimator):
     def _fit_moments(self, moments: Moments) -> Self:
         _constraints.check(self, self._constraints)
         self.n_features_in_ = moments.n_features
+        self.__dict__.pop("feature_names_in_", None)
+        if moments.feature_names is not None:
+            self.feature_names_in_ = np.asarray(moments.feature_names, dtype=object)
         data = Data(
             given={},
             n_samples=round(moments.n_samples),
@@ -268,6 +263,12 @@ class PCA(Estimator):
         return self
 
     def _wishes(self, data: Data) -> dict[str, Any]:
+        if data.is_sparse and self.svd_solver in ("full", "randomized", "dual"):
+            raise TypeError(
+                'PCA only support sparse inputs with the "arpack" and "covariance_eigh" solvers, '
+                f'while "{self.svd_solver}" was passed. See TruncatedSVD for a possible '
+                "alternative."
+            )
         return {
             "n_components": self._wished_components(data),
             "standardize": bool(self.standardize),
@@ -355,9 +356,6 @@ class PCA(Estimator):
 
     def _stored_attributes(self) -> dict[str, Any]:
         return {"dtype": str(self.components_.dtype), "n_samples_": self.n_samples_}
-
-    def _spectrum(self) -> tuple[np.ndarray, float]:
-        return self._model.explained_variance, self.noise_variance_
 
 
 _SINGULAR = (

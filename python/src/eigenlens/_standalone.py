@@ -122,7 +122,7 @@ def validate_data(
     **checks: Any,
 ) -> Any:
     """Data as an array, with the number and names of the features kept or compared."""
-    names = _feature_names(X)
+    names = feature_names(X)
     if reset:
         if names is not None:
             estimator.feature_names_in_ = names
@@ -221,16 +221,16 @@ def is_sparse(X: Any) -> bool:
     return type(X).__module__.startswith("scipy.sparse") and hasattr(X, "tocsr")
 
 
-def _feature_names(X: Any) -> np.ndarray | None:
-    columns = getattr(X, "columns", None)
-    if columns is None:
-        columns = getattr(X, "column_names", None)
-    if columns is None or isinstance(X, np.ndarray):
-        return None
-    names = list(columns)
-    if not names or not all(isinstance(name, str) for name in names):
-        return None
-    return np.asarray(names, dtype=object)
+def feature_names(X: Any) -> np.ndarray | None:
+    """The names of the columns of a table, where all of them are text."""
+    # Arrow's tables have their names in `column_names`, and the columns themselves in `columns`.
+    for attribute in ("column_names", "columns"):
+        names = getattr(X, attribute, None)
+        if names is not None and not callable(names):
+            names = list(names)
+            if names and all(isinstance(name, str) for name in names):
+                return np.asarray(names, dtype=object)
+    return None
 
 
 def _compare_names(estimator: Any, names: np.ndarray | None) -> None:

@@ -17,7 +17,8 @@ class Table:
     """Files as one table, with what is known about them.
 
     A path alone will do where everything can be found out. The format is found by content: text
-    tables (compressed or not), Parquet, Arrow, NPY, NPZ, folders of images.
+    tables (compressed or not), Parquet, Arrow, NPY, NPZ, Matrix Market (`.mtx`, which stays sparse),
+    folders of images.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
 //! Columns that are read for themselves: targets, and the two sides of a comparison.
 
-use super::matrix::is_matrix_market;
 use super::options;
 use crate::arguments::{Common, Reading};
 use crate::failure::Failure;
+use eigenlens_io::matrix_market::is_matrix_market;
 use eigenlens_io::{AnyArray, ColumnChoice, Labels, Table, Wanted, open};
 use ndarray::Array2;
 use std::path::PathBuf;

@@ -12,11 +12,12 @@ use crate::arguments::{Common, Reading, WeightKind};
 use crate::failure::Failure;
 use crate::talk::Talk;
 use eigenlens::{AnyDataset, Hint, Missing};
+use eigenlens_io::matrix_market::is_matrix_market;
 use eigenlens_io::{
     ColumnChoice, Fate, ImageShape, Location, Note, OriginColumn, Place, Selection, StoredModel,
     Table, open,
 };
-use matrix::{Matrix, Rows, is_matrix_market};
+use matrix::{Matrix, Rows};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -68,7 +69,7 @@ impl Opened {
                     "use a table with a column for it",
                 ));
             }
-            Body::Matrix(Matrix::read(paths, reading, common.memory.map(|m| m.0 / 2))?)
+            Body::Matrix(Matrix::read(paths, reading, common.memory.map(|m| m.0 / 2), None)?)
         } else {
             let table = open(paths, &options::for_tables(reading, None, common)?)?;
             let weights = options::weight_column(&table, reading)?;
@@ -133,8 +134,8 @@ impl Opened {
         let is_matrix = paths.iter().any(|path| is_matrix_market(path));
         options::check_kind(paths, reading, is_matrix)?;
         let body = if is_matrix {
-            let matrix = Matrix::read(paths, reading, common.memory.map(|m| m.0 / 2))?;
-            Body::Matrix(matrix.with_features(&names, &paths[0])?)
+            let memory = common.memory.map(|m| m.0 / 2);
+            Body::Matrix(Matrix::read(paths, reading, memory, Some(&names))?)
         } else {
             let read = options::for_tables(reading, stored.origin.image, common)?;
             let table = open(paths, &read)?;

@@ -20,7 +20,7 @@ mod values;
 pub use batches::numbers;
 
 use crate::contain::contained;
-use crate::error::{Error, Result};
+use crate::error::{Error, NO_ROWS, Result};
 use crate::exact::Rounded;
 use crate::names::unique_names;
 use crate::positioned::InputFile;
@@ -47,7 +47,7 @@ pub(crate) fn open_input(input: InputFile, memory: Option<u64>) -> Result<ArrowS
     let Messages { schema, messages } = messages::index(&input)?;
     let n_rows = messages.iter().map(|message| message.n_rows).sum();
     if n_rows == 0 {
-        return Err(input.content("there are no rows"));
+        return Err(input.content(NO_ROWS));
     }
     let largest = messages.iter().map(|message| message.body_bytes).max().unwrap_or(0);
     if let Some(budget) = memory.filter(|&budget| largest > budget) {

@@ -2,7 +2,7 @@
 
 use super::chunks::ChunkFault;
 use super::parse::{Fault, Faults, Parsed, Wrong};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, NO_ROWS, Place, Result};
 use crate::source::Note;
 use eigenlens::AnyArray;
 use ndarray::Array2;
@@ -50,7 +50,7 @@ impl Ledger {
         if self.n_rows > 0 {
             return Ok(());
         }
-        Err(self.content(String::from("there are no rows")))
+        Err(self.content(NO_ROWS.into()))
     }
 
     /// The error that no further piece could be read.

@@ -27,7 +27,7 @@ mod whole;
 
 pub use options::{CsvOptions, MISSING_MARKS};
 
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, NO_ROWS, Place, Result};
 use crate::input::Input;
 use crate::names::unique_names;
 use crate::source::{Block, BlockReader, Column, Kind, Location, Note, Source, Told, Wanted};
@@ -82,7 +82,8 @@ impl CsvSource {
         };
         let is_whole = sample.is_whole;
         if survey.n_rows == 0 && is_whole {
-            return Err(content(&input, None, "there is a row of names, but no rows below it"));
+            let what = format!("below the row of names {NO_ROWS}");
+            return Err(content(&input, None, &what));
         }
         let mut notes = sample.notes(&input, &dialect);
         let (has_header, reason) = (survey.has_header, survey.reason);

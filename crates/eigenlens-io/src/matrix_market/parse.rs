@@ -2,7 +2,7 @@
 
 use super::At;
 use super::lines::Lines;
-use crate::error::Result;
+use crate::error::{NO_ROWS, Result};
 use rayon::prelude::*;
 
 /// What the first lines say.
@@ -93,7 +93,7 @@ impl Banner {
             (Layout::Array, _) => return Err(at.line(line, "rows and columns belong here")),
         };
         if n_rows == 0 || n_columns == 0 {
-            let what = if n_rows == 0 { "there are no rows" } else { "there are no columns" };
+            let what = if n_rows == 0 { NO_ROWS } else { "there are no columns" };
             return Err(at.line(line, what));
         }
         // Indices are 32-bit, and sides far longer than the number of entries a slip or an attack.

@@ -14,7 +14,7 @@ mod mapped;
 
 pub use mapped::{Mapped, MappedView};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, NO_ROWS, Result};
 use crate::exact::Rounded;
 use crate::names::numbered_names;
 use crate::positioned::InputFile;
@@ -328,7 +328,7 @@ fn read_header(input: &Arc<InputFile>, storage: &Storage) -> Result<Header> {
     };
     let header = Header::parse(&start).map_err(wrong)?;
     if header.n_rows == 0 || header.n_columns == 0 {
-        let what = if header.n_rows == 0 { "there are no rows" } else { "there are no columns" };
+        let what = if header.n_rows == 0 { NO_ROWS } else { "there are no columns" };
         return Err(wrong(what.into()));
     }
     let (found, expected) = (n_bytes.saturating_sub(header.data_at), header.data_bytes());

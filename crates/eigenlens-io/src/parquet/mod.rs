@@ -19,7 +19,7 @@ mod pages;
 mod whole;
 
 use crate::contain::contained;
-use crate::error::{Error, Result};
+use crate::error::{Error, NO_ROWS, Result};
 use crate::exact::Rounded;
 use crate::names::unique_names;
 use crate::positioned::InputFile;
@@ -293,7 +293,7 @@ fn checked_rows(input: &InputFile, metadata: &ParquetMetaData) -> Result<usize> 
         );
     }
     if total == 0 {
-        return Err(input.content("there are no rows"));
+        return Err(input.content(NO_ROWS));
     }
     Ok(total)
 }

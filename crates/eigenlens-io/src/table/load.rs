@@ -3,7 +3,7 @@
 use super::Table;
 use super::choice::Selection;
 use super::streamed::Streamed;
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, NO_ROWS, Place, Result};
 use crate::pool;
 use crate::source::{Block, Labels, Note, Source};
 use eigenlens::AnyArray;
@@ -97,7 +97,7 @@ impl Table {
         }
         let findings = reader.findings();
         if n_rows == 0 {
-            return Err(self.unusable("there are no rows".into()));
+            return Err(self.unusable(NO_ROWS.into()));
         }
         let numbers = numbers.finish(n_rows, columns).map_err(|e| self.unusable(e.to_string()))?;
         Ok(Some(InMemory { numbers, labels, findings }))
@@ -117,7 +117,7 @@ impl Table {
         let whole = self.source.read_whole(selection.wanted(), &told)?;
         Some(whole.and_then(|(block, findings)| {
             if block.n_rows() == 0 {
-                return Err(self.unusable("there are no rows".into()));
+                return Err(self.unusable(NO_ROWS.into()));
             }
             Ok(InMemory { numbers: block.numbers, labels: block.labels, findings })
         }))

@@ -122,7 +122,8 @@ pub fn plan<'py>(
     };
     let method = configured(name, given, unlimited(&options))?;
     let budget = py.detach(|| Budget::share(&method, files, &options))?;
-    let method = configured(name, given, Options { memory: budget.all, ..options })?;
+    let held = if files.is_in_memory() { files.n_bytes() } else { 0 };
+    let method = configured(name, given, Options { memory: budget.left(held), ..options })?;
     let plan = py.detach(|| {
         let shape = match budget.table {
             Some(0) => data.data(Some(&files.load(Some(0))?))?.shape(),
@@ -157,6 +158,9 @@ impl Budget {
             return Err(Failed::File(eigenlens_io::Error::Memory { what, needed, budget }));
         }
         let all = budget - READERS;
+        if files.is_in_memory() {
+            return Ok(Budget { table: None, all: Some(all) });
+        }
         let fit = unlimited.plan(&files.data_shape())?;
         let together = files.n_bytes().saturating_add(fit.peak_memory);
         let table = if together <= all { all - fit.peak_memory } else { 0 };

@@ -123,7 +123,7 @@ fn from_sums(rows: usize, sums: &[u64], products: Array2<f64>) -> Moments {
         mean_hi: mean,
         squares,
     };
-    Moments { columns, exponents: vec![0; d], scatter }
+    Moments { columns, exponents: vec![0; d], scatter, feature_names: None }
 }
 
 #[cfg(test)]

@@ -22,8 +22,10 @@ use crate::linalg::scatter::{
 use crate::linalg::simd::{Ahead, NonzeroRows, Tile, vectorized};
 use crate::options::Options;
 use crate::scalar::Scalar;
-use ndarray::Array2;
+use ndarray::{Array2, Axis};
 use rayon::prelude::*;
+use std::borrow::Cow;
+use std::collections::HashMap;
 
 /// Up to this many features each reduction block has a scatter matrix of its own; beyond it the rows
 /// go in order into squares of the one matrix, so that memory stays d × d.
@@ -35,22 +37,28 @@ const REDUCTION_BLOCKS: usize = 32;
 /// Blocks whose means go into the squares together.
 const MEANS: usize = 32;
 
-/// Count, mean and scatter `Σ w (x − mean)(x − mean)ᵀ` of a data set.
+/// Count, mean and scatter `Σ w (x − mean)(x − mean)ᵀ` of a data set, with the names of its features.
 ///
 /// Moments of parts merge to the moments of the whole, and can be taken out again; their bytes can
-/// be moved between machines.
+/// be moved between machines. [`merge`](Moments::merge) and [`subtract`](Moments::subtract) make new
+/// moments and leave both operands as they are; [`update`](Moments::update) adds in place. Moments of
+/// no samples are the neutral element.
+///
+/// Parts with names are matched by name: features in another order are put in that of the receiver,
+/// other features are an error. Parts without names are taken in the order of their features.
 ///
 /// ```
 /// use eigenlens::{Dataset, Moments, Options};
 /// let x = ndarray::array![[1.0, 2.0], [3.0, 5.0], [4.0, 4.0], [8.0, 1.0]];
 /// let whole = Moments::of(&Dataset::from(&x), &Options::default())?;
 /// let top = Moments::of(&Dataset::dense(x.slice(ndarray::s![..2, ..])), &Options::default())?;
-/// let mut both = Moments::of(&Dataset::dense(x.slice(ndarray::s![2.., ..])), &Options::default())?;
-/// both.merge(&Moments::from_bytes(&top.to_bytes())?)?;
-/// assert_eq!(both.n_samples(), 4.0);
+/// let bottom = Moments::of(&Dataset::dense(x.slice(ndarray::s![2.., ..])), &Options::default())?;
+/// let both = bottom.merge(&Moments::from_bytes(&top.to_bytes())?)?;
+/// assert_eq!((both.n_samples(), bottom.n_samples()), (4.0, 2.0));
 /// assert!((both.covariance()[[0, 1]] - whole.covariance()[[0, 1]]).abs() < 1e-14);
 /// # Ok::<(), eigenlens::Error>(())
 /// ```
+#[must_use]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moments {
     /// In units of 2ᵉ per column; `squares` is the diagonal of `scatter`.
@@ -58,14 +66,21 @@ pub struct Moments {
     pub(crate) exponents: Vec<i32>,
     /// d × d, symmetric, in units of 2ᵉ per column.
     pub(crate) scatter: Array2<f64>,
+    pub(crate) feature_names: Option<Vec<String>>,
 }
 
 impl Moments {
-    /// The moments of a data set, in one pass; one sample will do, as more may be merged.
+    /// The moments of a data set, in one pass. No sample or one will do, and weights of any sum: more
+    /// may be merged.
     pub fn of<T: Scalar>(data: &Dataset<T>, options: &Options) -> Result<Moments> {
         options.check()?;
-        let moments = pool::run(options.threads, || Moments::of_any(&mut RowGrid::new(data)?))??;
-        if moments.columns.rows == 0 { Err(Error::NoRows) } else { Ok(moments) }
+        let found = pool::run(options.threads, || Moments::of_any(&mut RowGrid::part(data)?))?;
+        let moments = match found {
+            Err(Error::NoRows) if promises_no_rows(data) => Moments::empty(data.n_features()),
+            found => found?,
+        };
+        let feature_names = data.feature_names().map(<[String]>::to_vec);
+        Ok(Moments { feature_names, ..moments })
     }
 
     /// The moments of no samples at all.
@@ -74,6 +89,7 @@ impl Moments {
             columns: Columns::zero(n_features),
             exponents: vec![0; n_features],
             scatter: Array2::zeros((n_features, n_features)),
+            feature_names: None,
         }
     }
 
@@ -110,8 +126,16 @@ impl Moments {
         self.columns.weight
     }
 
-    /// The mean (d).
+    /// The names of the features, where the data had any.
+    pub fn feature_names(&self) -> Option<&[String]> {
+        self.feature_names.as_deref()
+    }
+
+    /// The mean (d); NaN of no samples.
     pub fn mean(&self) -> Vec<f64> {
+        if self.columns.weight == 0.0 {
+            return vec![f64::NAN; self.n_features()];
+        }
         self.columns
             .mean_hi
             .iter()
@@ -120,22 +144,32 @@ impl Moments {
             .collect()
     }
 
-    /// The covariance (d × d), divisor n − 1.
+    /// The covariance (d × d), divisor n − 1; NaN where n is not above 1.
     pub fn covariance(&self) -> Array2<f64> {
         let divisor = self.columns.weight - 1.0;
+        if divisor <= 0.0 {
+            return Array2::from_elem(self.scatter.dim(), f64::NAN);
+        }
         Array2::from_shape_fn(self.scatter.dim(), |(i, j)| {
             let scale = power_of_two(self.exponents[i]);
             self.scatter[[i, j]] / divisor * scale * power_of_two(self.exponents[j])
         })
     }
 
-    /// Adds the samples of `other`.
-    pub fn merge(&mut self, other: &Moments) -> Result<()> {
+    /// The moments of the samples of both.
+    pub fn merge(&self, other: &Moments) -> Result<Moments> {
+        let mut both = self.clone();
+        both.update(other)?;
+        Ok(both)
+    }
+
+    /// Adds the samples of `other` to these moments, in place; after an error they are as before.
+    pub fn update(&mut self, other: &Moments) -> Result<()> {
         self.combine(other, 1.0)
     }
 
-    /// Takes the samples of `other` out again. They must have been in.
-    pub fn subtract(&mut self, other: &Moments) -> Result<()> {
+    /// The moments of these samples without those of `other`, which must be among them.
+    pub fn subtract(&self, other: &Moments) -> Result<Moments> {
         if other.columns.weight > self.columns.weight {
             return Err(Error::Shape {
                 what: "the moments to subtract",
@@ -143,7 +177,9 @@ impl Moments {
                 expected: format!("at most {}", self.columns.weight),
             });
         }
-        self.combine(other, -1.0)
+        let mut rest = self.clone();
+        rest.combine(other, -1.0)?;
+        Ok(rest)
     }
 
     /// A versioned, checksummed byte form.
@@ -158,24 +194,67 @@ impl Moments {
 
     /// Chan, Golub & LeVeque's update, for `sign` samples of `other`.
     fn combine(&mut self, other: &Moments, sign: f64) -> Result<()> {
-        if other.n_features() != self.n_features() {
+        let other = other.in_order_of(self)?;
+        if self.feature_names.is_none() {
+            self.feature_names.clone_from(&other.feature_names);
+        }
+        let names = self.feature_names.take();
+        self.combine_numbers(&other, sign);
+        self.feature_names = names;
+        Ok(())
+    }
+
+    /// The same moments with their features in the order in which `first` names them; as they are
+    /// where either has no names.
+    fn in_order_of(&self, first: &Moments) -> Result<Cow<'_, Moments>> {
+        if self.n_features() != first.n_features() {
             return Err(Error::Shape {
                 what: "the other moments",
-                found: format!("{} features", other.n_features()),
-                expected: format!("{}", self.n_features()),
+                found: format!("{} features", self.n_features()),
+                expected: format!("{}", first.n_features()),
             });
         }
+        match (&first.feature_names, &self.feature_names) {
+            (Some(wanted), Some(names)) if wanted != names => {
+                Ok(Cow::Owned(self.reordered(&places(wanted, names)?)))
+            }
+            _ => Ok(Cow::Borrowed(self)),
+        }
+    }
+
+    /// The same moments with feature `order[f]` at place f.
+    fn reordered(&self, order: &[usize]) -> Moments {
+        fn pick<T: Clone>(values: &[T], order: &[usize]) -> Vec<T> {
+            order.iter().map(|&f| values[f].clone()).collect()
+        }
+        let columns = &self.columns;
+        Moments {
+            columns: Columns {
+                weight: columns.weight,
+                rows: columns.rows,
+                mean_hi: pick(&columns.mean_hi, order),
+                mean_lo: pick(&columns.mean_lo, order),
+                squares: pick(&columns.squares, order),
+                varies: pick(&columns.varies, order),
+            },
+            exponents: pick(&self.exponents, order),
+            scatter: self.scatter.select(Axis(0), order).select(Axis(1), order),
+            feature_names: self.feature_names.as_ref().map(|names| pick(names, order)),
+        }
+    }
+
+    fn combine_numbers(&mut self, other: &Moments, sign: f64) {
         if other.columns.weight == 0.0 {
-            return Ok(());
+            return;
         }
         if self.columns.weight == 0.0 {
             *self = other.clone();
-            return Ok(());
+            return;
         }
         let weight = self.columns.weight + sign * other.columns.weight;
         if weight <= 0.0 {
             *self = Moments::empty(self.n_features());
-            return Ok(());
+            return;
         }
         self.raise_exponents(&other.exponents);
         let d = self.n_features();
@@ -209,7 +288,6 @@ impl Moments {
         } else {
             self.columns.rows.saturating_sub(rows)
         };
-        Ok(())
     }
 
     /// Moves to the larger of both exponents, column by column: exact but for underflow.
@@ -234,6 +312,34 @@ impl Moments {
             self.exponents[i] = self.exponents[i].max(other[i]);
         }
     }
+}
+
+/// Whether nothing said of the data contradicts that they have no rows.
+fn promises_no_rows<T: Scalar>(data: &Dataset<T>) -> bool {
+    data.n_samples().is_none_or(|n| n == 0) && data.weights().is_none_or(|w| w.values().is_empty())
+}
+
+/// Where each of the wanted features is among `names`.
+fn places(wanted: &[String], names: &[String]) -> Result<Vec<usize>> {
+    fn index(names: &[String]) -> HashMap<&str, usize> {
+        names.iter().enumerate().map(|(f, name)| (name.as_str(), f)).collect()
+    }
+    fn absent(names: &[String], from: &HashMap<&str, usize>) -> Vec<String> {
+        names.iter().filter(|name| !from.contains_key(name.as_str())).cloned().collect()
+    }
+    let at = index(names);
+    let (missing, unknown) = (absent(wanted, &at), absent(names, &index(wanted)));
+    if !(missing.is_empty() && unknown.is_empty()) {
+        return Err(Error::OtherFeatures { what: "the other moments", missing, unknown });
+    }
+    if let Some((_, name)) = names.iter().enumerate().find(|(f, name)| at[name.as_str()] != *f) {
+        return Err(Error::Shape {
+            what: "the other moments",
+            found: format!("its features in another order and `{name}` more than once"),
+            expected: "every name once".into(),
+        });
+    }
+    Ok(wanted.iter().map(|name| at[name.as_str()]).collect())
 }
 
 /// None where data that began with whole numbers (and were to be summed as such, if `whole`) went on
@@ -330,7 +436,7 @@ impl<T: Scalar> Sums<T> {
             }
         };
         let columns = Columns { squares: scatter.diag().to_vec(), ..total };
-        Moments { exponents: vec![0; columns.mean_hi.len()], columns, scatter }
+        Moments { exponents: vec![0; columns.mean_hi.len()], columns, scatter, feature_names: None }
     }
 }
 

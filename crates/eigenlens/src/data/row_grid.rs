@@ -1,7 +1,7 @@
 //! Data ready for passes: weights resolved, columns prescaled where their squares would not be
 //! numbers, and rows cut into a fixed grid, whatever blocks the reader lends.
 
-use super::{Columns, Dataset, Source};
+use super::{Columns, Dataset, SampleWeights, Source};
 use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::buffer_pool::{BufferPool, PooledBuffer};
@@ -93,12 +93,25 @@ impl<'a, T: Scalar> RowGrid<'a, T> {
         Self::surveying(data)
     }
 
+    /// The same for samples that others will be added to: there may be none yet.
+    pub fn part(data: &'a Dataset<'_, T>) -> Result<Self> {
+        data.shape().check_policy()?;
+        Self::checked(data, SampleWeights::counts_of_part)
+    }
+
     /// The same for a pass that expects holes.
     pub fn surveying(data: &'a Dataset<'_, T>) -> Result<Self> {
         data.shape().check()?;
-        let counts = data.weights().map(|w| w.counts()).transpose()?;
-        let data = data.reborrow();
-        Ok(RowGrid { counts, ..Self::plain(data) })
+        Self::checked(data, SampleWeights::counts)
+    }
+
+    fn checked(
+        data: &'a Dataset<'_, T>,
+        counts: impl Fn(&SampleWeights) -> Result<Vec<f64>>,
+    ) -> Result<Self> {
+        data.shape().check_columns()?;
+        let counts = data.weights().map(counts).transpose()?;
+        Ok(RowGrid { counts, ..Self::plain(data.reborrow()) })
     }
 
     /// The same rows without weights, as new samples are seen.

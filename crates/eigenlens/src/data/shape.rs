@@ -63,11 +63,17 @@ impl DataShape {
 
     /// Refuses data without columns or rows, and weights of another number than the rows.
     pub(crate) fn check(&self) -> Result<()> {
-        if self.n_features == 0 {
-            return Err(Error::NoColumns);
-        }
+        self.check_columns()?;
         if self.n_samples == Some(0) {
             return Err(Error::NoRows);
+        }
+        Ok(())
+    }
+
+    /// The same for passes that may see no rows.
+    pub(crate) fn check_columns(&self) -> Result<()> {
+        if self.n_features == 0 {
+            return Err(Error::NoColumns);
         }
         match (self.n_weights, self.n_samples) {
             (Some(weights), Some(rows)) => check_weight_count(weights, rows),
@@ -76,14 +82,20 @@ impl DataShape {
     }
 
     /// Refuses a policy for missing entries that has not been carried out: passes know no missing ones.
-    pub(crate) fn check_complete(&self) -> Result<()> {
-        if self.missing != Missing::Error {
-            return Err(Error::Unsupported {
-                what: format!("the policy `{}` for missing values", self.missing.name()),
-                why: "is not offered by this method",
-                instead: Some(Hint::Set { option: "missing", value: "error".into() }),
-            });
+    pub(crate) fn check_policy(&self) -> Result<()> {
+        if self.missing == Missing::Error {
+            return Ok(());
         }
+        Err(Error::Unsupported {
+            what: format!("the policy `{}` for missing values", self.missing.name()),
+            why: "is not offered by this method",
+            instead: Some(Hint::Set { option: "missing", value: "error".into() }),
+        })
+    }
+
+    /// Refuses what a pass over complete data cannot work with.
+    pub(crate) fn check_complete(&self) -> Result<()> {
+        self.check_policy()?;
         self.check()
     }
 }

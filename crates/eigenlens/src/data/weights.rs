@@ -31,23 +31,34 @@ impl SampleWeights {
         SampleWeights { values, relative: self.relative }
     }
 
-    /// The weights as counts, checked.
+    /// The weights as counts, checked: enough of them to speak of variance.
     pub(crate) fn counts(&self) -> Result<Vec<f64>> {
+        let counts = self.counts_of_part()?;
+        let used = counts.iter().filter(|w| **w > 0.0).count();
+        if used < 2 {
+            return Err(Error::TooFewRows { found: used, needed: 2 });
+        }
+        let sum: f64 = counts.iter().sum();
+        if !self.relative && sum <= 1.0 {
+            return Err(Error::WeightSum { sum });
+        }
+        Ok(counts)
+    }
+
+    /// The same for samples that others will be added to: any of them may weigh little or nothing.
+    pub(crate) fn counts_of_part(&self) -> Result<Vec<f64>> {
         if let Some(row) = self.values.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
             return Err(Error::Weight { row, value: self.values[row] });
         }
         let used = self.values.iter().filter(|w| **w > 0.0).count();
-        if used < 2 {
-            return Err(Error::TooFewRows { found: used, needed: 2 });
-        }
-        if self.relative {
+        if self.relative && used > 0 {
             // By the largest first, so that no sum can overflow.
             let largest = self.values.iter().fold(0.0f64, |m, w| m.max(*w));
             let mean = self.values.iter().map(|w| w / largest).sum::<f64>() / used as f64;
             return Ok(self.values.iter().map(|w| w / largest / mean).collect());
         }
         let sum: f64 = self.values.iter().sum();
-        if sum <= 1.0 || !sum.is_finite() {
+        if !sum.is_finite() {
             return Err(Error::WeightSum { sum });
         }
         Ok(self.values.clone())

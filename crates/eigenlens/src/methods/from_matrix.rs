@@ -22,7 +22,8 @@ pub(super) fn from_moments(fit: &Fit, moments: &Moments) -> Result<PcaModel> {
     let limit = fit.limit(&columns, moments.n_features())?;
     let max_rank =
         max_rank(&columns, matrix.diag().as_slice().unwrap_or(&matrix.diag().to_vec()), fit.center);
-    from_matrix(fit, matrix, scaler, Some(columns.weight), limit, max_rank)
+    let model = from_matrix(fit, matrix, scaler, Some(columns.weight), limit, max_rank)?;
+    Ok(model.with_feature_names(moments.feature_names.clone()))
 }
 
 /// Fits from a covariance matrix.
@@ -189,7 +190,7 @@ fn from_matrix(
         Ok(PcaModel::new(PcaParts {
             method: fit.method,
             map: LinearMap { scaler, components, rank, threads: fit.options.threads },
-            next_value: spectrum.get(k).copied(),
+            next_value: spectrum.get(k).map(|v| if *v > rounding_floor { *v } else { 0.0 }),
             values,
             total,
             column_variances: variances,

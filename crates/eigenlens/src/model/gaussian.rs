@@ -3,8 +3,9 @@
 use super::diagnostics::check_length;
 use super::limits::{check_value, check_values};
 use crate::error::{Error, Result};
+use crate::linalg::dense::qr_r;
 use crate::linalg::gemm::transposed_product;
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 
 /// The Gaussian a set of components implies: variance `λ_j` along component j, the noise variance
 /// `σ²` in every direction beside them.
@@ -20,6 +21,7 @@ pub struct Gaussian<'a> {
     scale: Option<ArrayView1<'a, f64>>,
     /// Features the model speaks about, constant standardised ones not among them.
     features: usize,
+    rounding: f64,
 }
 
 /// The units of a covariance or a density. They differ only when the data were standardised.
@@ -81,7 +83,13 @@ impl<'a> Gaussian<'a> {
             features = scale.iter().filter(|&&s| s > 0.0).count();
         }
         let noise = if features > k { noise_standard_deviation } else { 0.0 };
-        Ok(Gaussian { components, standard_deviations, noise, scale, features })
+        let rounding = f64::EPSILON;
+        Ok(Gaussian { components, standard_deviations, noise, scale, features, rounding })
+    }
+
+    /// The same model of data and components that are known to this relative rounding.
+    pub(crate) fn with_rounding(self, rounding: f64) -> Self {
+        Gaussian { rounding, ..self }
     }
 
     /// `C` (d × d).
@@ -118,22 +126,44 @@ impl<'a> Gaussian<'a> {
     /// `residual_norms` (n), both in fitted units: O(nk), C is never formed.
     ///
     /// `−½ (d ln 2π + ln det C + Σ_j z_j²/λ_j + ‖r‖²/σ²)`; in original units the determinant holds
-    /// the Jacobian of the scaling, `−Σ ln scale_f`. Not defined when some direction has no variance.
+    /// the Jacobian of the scaling, `−Σ ln scale_f`.
+    ///
+    /// Where σ² is 0 beside components that do not span all directions, or some λ_j is 0, C has rank
+    /// r < d, and the density is that on its support, the affine subspace through the mean along the
+    /// r components with variance (Rao 1973, section 8a.4): `−½ (r ln 2π + ln pdet C + Σ_j z_j²/λ_j)`,
+    /// with the product `pdet C` of the eigenvalues that are not 0. Off the support it is 0, and the
+    /// logarithm −∞: for samples whose distance from it is more than `16 √(d ε)` of their distance
+    /// from the mean and the largest standard deviation together, which rounding ε of data and
+    /// components cannot explain. Not defined without any variance.
     pub fn log_likelihood(
         &self,
         scores: ArrayView2<f64>,
         residual_norms: ArrayView1<f64>,
         units: Units,
     ) -> Result<LogLikelihood> {
-        self.require_density("the log-likelihood")?;
+        self.require_variance("the log-likelihood")?;
         check_length("a row of scores", scores.ncols(), self.standard_deviations.len())?;
         check_length("the residual norms", residual_norms.len(), scores.nrows())?;
         if scores.nrows() == 0 {
             return Err(Error::NoRows);
         }
+        let samples = match self.has_null_directions() {
+            false => self.densities(scores, residual_norms, units)?,
+            true => self.densities_on_support(scores, residual_norms, units)?,
+        };
+        let total = samples.sum();
+        Ok(LogLikelihood { mean: total / samples.len() as f64, samples, total })
+    }
+
+    fn densities(
+        &self,
+        scores: ArrayView2<f64>,
+        residual_norms: ArrayView1<f64>,
+        units: Units,
+    ) -> Result<Array1<f64>> {
         let constant = self.features as f64 * std::f64::consts::TAU.ln();
         let constant = constant + self.log_determinant(units)?;
-        let samples = Array1::from_shape_fn(scores.nrows(), |i| {
+        Ok(Array1::from_shape_fn(scores.nrows(), |i| {
             let inside: f64 = (scores.row(i).iter().zip(self.standard_deviations))
                 .map(|(z, sd)| (z / sd).powi(2))
                 .sum();
@@ -141,9 +171,52 @@ impl<'a> Gaussian<'a> {
             let outside =
                 if self.outside() > 0 { (residual_norms[i] / self.noise).powi(2) } else { 0.0 };
             -0.5 * (constant + inside + outside)
+        }))
+    }
+
+    fn densities_on_support(
+        &self,
+        scores: ArrayView2<f64>,
+        residual_norms: ArrayView1<f64>,
+        units: Units,
+    ) -> Result<Array1<f64>> {
+        let rank = self.standard_deviations.iter().filter(|sd| **sd > 0.0).count();
+        let constant = rank as f64 * std::f64::consts::TAU.ln();
+        let constant = constant + self.log_pseudo_determinant(units)?;
+        let slack = 16.0 * (self.features as f64 * self.rounding).sqrt();
+        Ok(Array1::from_shape_fn(scores.nrows(), |i| {
+            let (mut inside, mut along, mut off) = (0.0, 0.0f64, residual_norms[i]);
+            for (z, sd) in scores.row(i).iter().zip(self.standard_deviations) {
+                if *sd > 0.0 {
+                    inside += (z / sd).powi(2);
+                    along = along.hypot(*z);
+                } else {
+                    off = off.hypot(*z);
+                }
+            }
+            let is_on = off <= slack * along.hypot(off).hypot(self.unit());
+            if is_on { -0.5 * (constant + inside) } else { f64::NEG_INFINITY }
+        }))
+    }
+
+    /// The logarithm of the product of the eigenvalues of C that are not 0, where there is no noise.
+    fn log_pseudo_determinant(&self, units: Units) -> Result<f64> {
+        let deviations = self.standard_deviations.iter().filter(|sd| **sd > 0.0);
+        let fitted = 2.0 * deviations.map(|sd| sd.ln()).sum::<f64>();
+        let (Units::Original, Some(scale)) = (units, self.scale) else { return Ok(fitted) };
+        // C = D U Λ Uᵀ D with D = diag(scale), the r components with variance as columns of U: with
+        // D U = Q R the product is det Λ (det R)². Rows of largest scale come first, so that those
+        // of small ones, in other units, keep their digits.
+        let kept: Vec<usize> = (0..self.standard_deviations.len())
+            .filter(|&j| self.standard_deviations[j] > 0.0)
+            .collect();
+        let mut order: Vec<usize> = (0..scale.len()).collect();
+        order.sort_by(|a, b| scale[*b].total_cmp(&scale[*a]));
+        let scaled = Array2::from_shape_fn((order.len(), kept.len()), |(i, j)| {
+            self.components[[kept[j], order[i]]] * scale[order[i]]
         });
-        let total = samples.sum();
-        Ok(LogLikelihood { mean: total / samples.len() as f64, samples, total })
+        let stretched: f64 = qr_r(scaled.view()).diag().iter().map(|r| r.abs().ln()).sum();
+        Ok(fitted + 2.0 * stretched)
     }
 
     /// The largest standard deviation: squares are taken in units of it, so that data of size 1e±300
@@ -156,6 +229,23 @@ impl<'a> Gaussian<'a> {
     /// How many directions lie beside the components.
     fn outside(&self) -> usize {
         self.features.saturating_sub(self.standard_deviations.len())
+    }
+
+    /// Whether C is singular.
+    fn has_null_directions(&self) -> bool {
+        let noise_is_null = self.outside() > 0 && self.noise == 0.0;
+        noise_is_null || self.standard_deviations.iter().any(|sd| *sd == 0.0)
+    }
+
+    /// Refuses what has no density on any subspace, or noise beside components without variance.
+    fn require_variance(&self, what: &'static str) -> Result<()> {
+        if self.noise > 0.0 {
+            return self.require_density(what);
+        }
+        if self.standard_deviations.iter().all(|sd| *sd == 0.0) {
+            return Err(Error::NotDefined { what, why: "the data have no variance".into() });
+        }
+        Ok(())
     }
 
     fn require_density(&self, what: &'static str) -> Result<()> {
@@ -182,7 +272,7 @@ impl<'a> Gaussian<'a> {
     /// `U diag(along) Uᵀ + everywhere · I` on the features of the model.
     fn assemble(&self, along: Array1<f64>, everywhere: f64) -> Array2<f64> {
         let components = self.components.as_standard_layout();
-        let weighted = &components * &along.insert_axis(ndarray::Axis(1));
+        let weighted = &components * &along.insert_axis(Axis(1));
         let mut matrix = transposed_product(weighted.view(), components.view());
         let d = matrix.nrows();
         for f in 0..d {
@@ -310,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn directions_without_variance_have_no_density() {
+    fn directions_without_variance_have_no_precision() {
         let components = array![[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
         let (scores, residuals) = (array![[1.0, 0.0]], array![0.0]);
         for (sd, noise) in [(array![1.0, 0.0], 1.0), (array![1.0, 0.5], 0.0)] {
@@ -318,13 +408,70 @@ mod tests {
             let undefined = |r: Result<()>| assert!(matches!(r, Err(Error::NotDefined { .. })));
             undefined(model.precision(Units::Original).map(drop));
             undefined(model.log_determinant(Units::Original).map(drop));
-            let likelihood = model.log_likelihood(scores.view(), residuals.view(), Units::Original);
-            undefined(likelihood.map(drop));
             assert!(model.covariance(Units::Original).iter().all(|v| v.is_finite()));
+            // Noise beside a component that has none is no support.
+            let likelihood = model.log_likelihood(scores.view(), residuals.view(), Units::Original);
+            assert_eq!(likelihood.is_err(), noise > 0.0);
         }
+        let sd = array![0.0, 0.0];
+        let model = Gaussian::new(components.view(), sd.view(), 0.0, None).unwrap();
+        let likelihood = model.log_likelihood(scores.view(), residuals.view(), Units::Original);
+        assert!(matches!(likelihood, Err(Error::NotDefined { .. })));
         let sd = array![1.0, f64::NAN];
         let nan = Gaussian::new(components.view(), sd.view(), 1.0, None);
         assert!(matches!(nan, Err(Error::Parameter { .. })));
+    }
+
+    /// On its support a singular Gaussian is one of fewer dimensions.
+    #[test]
+    fn the_support_has_a_density() {
+        let p = pca(&nist(), 2, false);
+        let plane = Gaussian::new(p.components.view(), p.sd.view(), 0.0, None).unwrap();
+        let null = Array1::zeros(10);
+        let found = plane.log_likelihood(p.scores.view(), null.view(), Units::Original).unwrap();
+        // The normal distribution of the scores, which are coordinates of the plane.
+        let covariance = Array2::from_diag(&p.sd.mapv(|sd| sd * sd));
+        for (a, b) in found.samples.iter().zip(&dense(&p.scores, &covariance)) {
+            assert_close(*a, *b, 1e-12);
+        }
+        // What lies beside it, by more than rounding, has no density.
+        let off = plane.log_likelihood(p.scores.view(), p.residual_norms.view(), Units::Original);
+        assert!(off.unwrap().samples.iter().all(|l| *l == f64::NEG_INFINITY));
+        let near = Array1::from_elem(10, 1e-10);
+        let near = plane.log_likelihood(p.scores.view(), near.view(), Units::Original).unwrap();
+        assert_eq!(near.samples, found.samples);
+        // A component that has no variance is beside it too.
+        let (sd, axes) = (array![p.sd[0], 0.0], &p.components);
+        let line = Gaussian::new(axes.view(), sd.view(), 0.0, None).unwrap();
+        let scores = array![[0.3, 0.0], [0.3, 0.1]];
+        let zero = array![0.0, 0.0];
+        let found = line.log_likelihood(scores.view(), zero.view(), Units::Original).unwrap();
+        let variance = Array2::from_elem((1, 1), p.sd[0].powi(2));
+        assert_close(found.samples[0], dense(&array![[0.3]], &variance)[0], 1e-12);
+        assert_eq!(found.samples[1], f64::NEG_INFINITY);
+    }
+
+    /// In other units the support is another plane, stretched by the square root of the determinant
+    /// of `Uᵀ D² U`.
+    #[test]
+    fn the_density_of_a_support_knows_its_units() {
+        let p = pca(&nist(), 2, true);
+        for scale in [array![2.0, 0.5, 3.0], array![1e-6, 1e9, 1.0]] {
+            let model =
+                Gaussian::new(p.components.view(), p.sd.view(), 0.0, Some(scale.view())).unwrap();
+            let null = Array1::zeros(10);
+            let mean =
+                |units| model.log_likelihood(p.scores.view(), null.view(), units).unwrap().mean;
+            // Cauchy & Binet: the sum over pairs of rows of the squared minors.
+            let minor = |a: usize, b: usize| {
+                let u = &p.components;
+                (u[[0, a]] * u[[1, b]] - u[[0, b]] * u[[1, a]]) * scale[a] * scale[b]
+            };
+            let squares: f64 =
+                [(0, 1), (0, 2), (1, 2)].iter().map(|&(a, b)| minor(a, b).powi(2)).sum();
+            let expected = mean(Units::Fitted) - 0.5 * squares.ln();
+            assert_close(mean(Units::Original), expected, 1e-9);
+        }
     }
 
     #[test]

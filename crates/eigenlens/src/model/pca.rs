@@ -97,6 +97,11 @@ impl PcaModel {
         self.parts.missing.as_ref()
     }
 
+    pub(crate) fn with_feature_names(mut self, names: Option<Vec<String>>) -> Self {
+        self.parts.feature_names = names;
+        self
+    }
+
     pub(crate) fn set_missing(&mut self, treatment: Option<Treatment>) {
         self.parts.missing = treatment;
     }
@@ -424,21 +429,82 @@ impl PcaModel {
 
     /// The covariance (d × d) of the implied Gaussian, in the units of the data.
     pub fn covariance(&self) -> Result<Array2<f64>> {
-        self.with_gaussian(|g| Ok(g.covariance(Units::Original)))
+        let noise = self.scaled_noise();
+        self.with_gaussian(&self.parts.values, noise, |g| Ok(g.covariance(Units::Original)))
     }
 
-    /// The inverse of [`PcaModel::covariance`]; not defined where a variance is 0.
+    /// The inverse of [`PcaModel::covariance`]; not defined where a variance is 0 or rounding.
     pub fn precision(&self) -> Result<Array2<f64>> {
-        self.with_gaussian(|g| g.precision(Units::Original))
+        let (values, noise) = self.above_rounding(self.scaled_noise(), f64::EPSILON);
+        self.with_gaussian(&values, noise, |g| g.precision(Units::Original))
     }
 
     /// The log-likelihood of samples under the implied Gaussian, in the units of the data.
+    ///
+    /// Where the components carry all of the variance but for rounding, the Gaussian has no density
+    /// in d dimensions but one on its support, the affine subspace `μ + span(U)` of as many
+    /// dimensions as components carry variance. That is the density taken then; it is 0 for samples
+    /// off the support, whose log-likelihood is −∞. See [`Gaussian::log_likelihood`].
     pub fn log_likelihood<T: Scalar>(&self, data: &Dataset<T>) -> Result<LogLikelihood> {
+        self.scaled_likelihood(data, self.scaled_noise())
+    }
+
+    /// The same with another noise variance: scikit-learn's is what is left of the variance divided
+    /// by min(n, d) − k.
+    pub fn log_likelihood_with_noise<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        noise_variance: f64,
+    ) -> Result<LogLikelihood> {
+        limits::check_value("noise_variance", noise_variance)?;
+        let unit = power_of_two(self.parts.map.scaler.exponent);
+        self.scaled_likelihood(data, noise_variance / unit / unit)
+    }
+
+    fn scaled_likelihood<T: Scalar>(&self, data: &Dataset<T>, noise: f64) -> Result<LogLikelihood> {
         let scores = self.unwhitened(data)?;
         let unit = power_of_two(self.parts.map.scaler.exponent);
         let lengths = self.parts.map.row_lengths(data)?;
         let residuals: Array1<f64> = lengths.residuals.iter().map(|r| r * unit).collect();
-        self.with_gaussian(|g| g.log_likelihood(scores.view(), residuals.view(), Units::Original))
+        let (values, noise) = self.above_rounding(noise, T::EPSILON);
+        let rounding = T::EPSILON.max(self.parts.certificate.relative_residual());
+        self.with_gaussian(&values, noise, |g| {
+            let g = g.with_rounding(rounding);
+            g.log_likelihood(scores.view(), residuals.view(), Units::Original)
+        })
+    }
+
+    /// The variances along the components (k) and beside them as they are in a density of data that
+    /// were stored with relative rounding `epsilon`: 0 where they are rounding.
+    pub fn variances_above_rounding(&self, noise: f64, epsilon: f64) -> (Vec<f64>, f64) {
+        let unit = power_of_two(self.parts.map.scaler.exponent);
+        let (values, noise) = self.above_rounding(noise / unit / unit, epsilon);
+        (values.iter().map(|v| v * unit * unit).collect(), noise * unit * unit)
+    }
+
+    /// The same in the model's units.
+    fn above_rounding(&self, noise: f64, epsilon: f64) -> (Vec<f64>, f64) {
+        let PcaParts { map, values, column_variances, next_value, .. } = &self.parts;
+        // Mean squares of the entries: rounding leaves them a share ε² of that, along every axis.
+        let squares: Vec<f64> = (0..self.n_features())
+            .map(|f| {
+                (map.scaler.mean_hi[f] * map.scaler.inv_scale[f]).powi(2) + column_variances[f]
+            })
+            .collect();
+        let share = (8.0 * epsilon).powi(2);
+        let mut beside: f64 = squares.iter().sum();
+        let mut kept = Vec::with_capacity(values.len());
+        for (value, component) in values.iter().zip(map.components.rows()) {
+            let along: f64 = component.iter().zip(&squares).map(|(u, s)| u * u * s).sum();
+            beside -= along;
+            kept.push(if *value > share * along { *value } else { 0.0 });
+        }
+        let others = self.n_features().saturating_sub(values.len()).max(1) as f64;
+        // A fit sets the first value it leaves out to 0 where that is below its own rounding.
+        let is_rounding = kept.contains(&0.0)
+            || *next_value == Some(0.0)
+            || noise <= share * beside.max(0.0) / others;
+        (kept, if is_rounding { 0.0 } else { noise })
     }
 
     /// The spectrum as the rules in [`select`](crate::select) see it.
@@ -475,15 +541,20 @@ impl PcaModel {
         Ok(scores.mapv(|v| v.to_f64()))
     }
 
-    fn with_gaussian<R>(&self, work: impl FnOnce(Gaussian) -> Result<R>) -> Result<R> {
+    /// Works with the Gaussian of these variances, in the model's units.
+    fn with_gaussian<R>(
+        &self,
+        values: &[f64],
+        noise: f64,
+        work: impl FnOnce(Gaussian) -> Result<R>,
+    ) -> Result<R> {
         let unit = power_of_two(self.parts.map.scaler.exponent);
-        let deviations = Array1::from(self.standard_deviations.clone());
+        let deviations: Array1<f64> = values.iter().map(|v| v.sqrt() * unit).collect();
         let scale = self.parts.map.scaler.divisors().map(Array1::from);
-        let noise = self.scaled_noise().sqrt() * unit;
         work(Gaussian::new(
             self.components(),
             deviations.view(),
-            noise,
+            noise.sqrt() * unit,
             scale.as_ref().map(|s| s.view()),
         )?)
     }

@@ -160,7 +160,8 @@ pub(crate) fn largest_weights(
     order.sort_by(|a, b| weights[*b].abs().total_cmp(&weights[*a].abs()).then(a.cmp(b)));
     let name = |f: usize| match names.and_then(|names| names.get(f)) {
         Some(name) => name.clone(),
-        None => format!("column {}", f + 1),
+        // From 0, as in errors and warnings.
+        None => format!("column {f}"),
     };
     let words = order.into_iter().take(most).map(|f| format!("{} {:+.3}", name(f), weights[f]));
     words.collect::<Vec<_>>().join(", ")
@@ -226,6 +227,6 @@ mod tests {
         let names = ["a", "b", "c", "d"].map(String::from);
         let words = largest_weights(weights.view(), Some(&names), 3);
         assert_eq!(words, "b -3.000, d +3.000, c +2.000");
-        assert_eq!(largest_weights(weights.view(), None, 1), "column 2 -3.000");
+        assert_eq!(largest_weights(weights.view(), None, 1), "column 1 -3.000");
     }
 }

@@ -145,7 +145,8 @@ impl Checked<'_> {
                 expected: format!("{d}, as in training,"),
             });
         }
-        let mut grid = RowGrid::new(data)?;
+        // Whatever was to be done about holes: the loop below names the first one.
+        let mut grid = RowGrid::surveying(data)?;
         if let Some(exponents) = &scaler.column_exponents {
             grid.set_exponents(exponents.clone());
         }

@@ -356,6 +356,7 @@ fn shapes_that_do_not_match() {
     let other = Moments::of(&Dataset::from(&wide), &Options::default()).unwrap();
     let before = moments.clone();
     is_shape(moments.merge(&other).unwrap_err());
+    is_shape(moments.update(&other).unwrap_err());
     is_shape(moments.subtract(&other).unwrap_err());
     assert_eq!(moments, before);
     let more = Moments::of(&Dataset::from(&distinct(6, 30, 4)), &Options::default()).unwrap();
@@ -680,7 +681,8 @@ fn bytes_of_moments() {
         fails(&sealed(changed))
     };
     assert!(with(0, b"X").contains("EIGMOM"));
-    assert!(with(6, &2u16.to_le_bytes()).contains("version 2"));
+    assert!(with(6, &2u16.to_le_bytes()).contains("do not fit"));
+    assert!(with(6, &3u16.to_le_bytes()).contains("version 3"));
     for d in [0, 2, 4, 1 << 32, u64::MAX, u64::MAX / 2, 3_037_000_500] {
         with(8, &d.to_le_bytes());
     }
@@ -696,6 +698,36 @@ fn bytes_of_moments() {
 }
 
 #[test]
+fn bytes_of_moments_with_names() {
+    let x = distinct(9, 20, 3);
+    let data = Dataset::from(&x).with_feature_names(["a", "größe", ""]).unwrap();
+    let moments = Moments::of(&data, &Options::default()).unwrap();
+    let bytes = moments.to_bytes();
+    assert_eq!(Moments::from_bytes(&bytes).unwrap(), moments);
+    let refused =
+        |bytes: &[u8]| assert!(matches!(Moments::from_bytes(bytes), Err(Error::Bytes { .. })));
+    for length in 0..bytes.len() {
+        refused(&bytes[..length]);
+        // As if it were whole.
+        if length > 8 {
+            refused(&sealed(bytes[..length].to_vec()));
+        }
+    }
+    for at in 0..bytes.len() {
+        let mut flipped = bytes.clone();
+        flipped[at] ^= 1;
+        refused(&flipped);
+    }
+    // Names that are longer than what follows, or no text.
+    let names = bytes.len() - 8 - (4 + 1) - (4 + 7) - 4;
+    for (at, new) in [(names, 200u8), (names, 0), (names + 3, 255), (names + 4, 255)] {
+        let mut changed = bytes.clone();
+        changed[at] = new;
+        refused(&sealed(changed));
+    }
+}
+
+#[test]
 fn line_47_counts_beyond_32_bits() {
     // Moments of 2⁴⁰ samples, written by hand, keep and add their counts.
     let one = Moments::of(&Dataset::from(&array![[0.0], [2.0]]), &Options::default()).unwrap();
@@ -704,8 +736,8 @@ fn line_47_counts_beyond_32_bits() {
     bytes[24..32].copy_from_slice(&((1u64 << 40) as f64).to_le_bytes());
     let large = Moments::from_bytes(&sealed(bytes)).unwrap();
     let mut sum = large.clone();
-    sum.merge(&large).unwrap();
-    sum.merge(&one).unwrap();
+    sum.update(&large).unwrap();
+    sum.update(&one).unwrap();
     assert_eq!(sum.n_samples(), (1u64 << 41) as f64 + 2.0);
     let written = sum.to_bytes();
     assert_eq!(written[16..24], ((1u64 << 41) + 2).to_le_bytes());

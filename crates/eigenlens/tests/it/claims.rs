@@ -1,6 +1,10 @@
 //! What programs that hold data in parts, or the models of others, ask of the library.
 
-use eigenlens::{Claim, Csr, Dataset, Error, Moments, Options, Pca};
+use crate::support::Random;
+use eigenlens::{
+    Claim, Csr, Dataset, Error, Missing, Model, Moments, Options, Pca, Ppca, SampleWeights, Solver,
+    SparsePca,
+};
 use ndarray::{Array2, Axis, array, s};
 
 fn table() -> Array2<f64> {
@@ -42,12 +46,26 @@ fn a_claim_is_checked_against_the_data() {
 }
 
 #[test]
+fn a_policy_for_holes_does_not_keep_whole_data_from_being_checked() {
+    let x = table();
+    let data = Dataset::from(&x).with_missing(Missing::Em);
+    let density = Ppca::new(2).fit(&data).unwrap();
+    assert!(Model::verify_f64(&density, &data).unwrap().passed());
+    assert!(Pca::new(2).fit(&data).unwrap().verify(&data).unwrap().passed());
+    let mut holes = x.clone();
+    holes[[3, 1]] = f64::NAN;
+    let found =
+        Pca::new(2).fit(&data).unwrap().verify(&Dataset::from(&holes).with_missing(Missing::Em));
+    assert!(matches!(found, Err(Error::MissingValue { row: 3, column: 1, .. })), "{found:?}");
+}
+
+#[test]
 fn moments_grow_row_by_row() {
     let x = table();
     let options = Options::default();
     let mut all = Moments::empty(4);
     for row in x.axis_chunks_iter(Axis(0), 1) {
-        all.merge(&Moments::of(&Dataset::dense(row), &options).unwrap()).unwrap();
+        all.update(&Moments::of(&Dataset::dense(row), &options).unwrap()).unwrap();
     }
     let whole = Moments::of(&Dataset::from(&x), &options).unwrap();
     assert_eq!(all.n_samples(), 40.0);
@@ -56,6 +74,99 @@ fn moments_grow_row_by_row() {
     }
     let one = Moments::of(&Dataset::dense(x.slice(s![..1, ..])), &options).unwrap();
     assert!(matches!(Pca::new(1).fit_moments(&one), Err(Error::TooFewRows { found: 1, .. })));
+}
+
+/// Columns in the order of `names`, as a part of a table.
+fn named(x: &Array2<f64>, names: &[&str]) -> Moments {
+    let data = Dataset::from(x).with_feature_names(names.iter().copied()).unwrap();
+    Moments::of(&data, &Options::default()).unwrap()
+}
+
+#[test]
+fn merging_moments_leaves_both_as_they_are() {
+    let x = table();
+    let of = |rows: std::ops::Range<usize>| {
+        Moments::of(&Dataset::dense(x.slice(s![rows, ..])), &Options::default()).unwrap()
+    };
+    let parts = [of(0..10), of(10..20), of(20..40)];
+    let before = parts.clone();
+    for _ in 0..2 {
+        let whole = parts.iter().fold(Moments::empty(4), |sum, part| sum.merge(part).unwrap());
+        assert_eq!(whole.n_samples(), 40.0);
+        let rest = whole.subtract(&parts[2]).unwrap();
+        assert_eq!((whole.n_samples(), rest.n_samples()), (40.0, 20.0));
+    }
+    assert_eq!(parts, before);
+}
+
+/// Features are told apart by name: the same samples, once with their columns in another order.
+#[test]
+fn moments_are_merged_by_name() {
+    let x = table();
+    let (top, bottom) = (x.slice(s![..15, ..]).to_owned(), x.slice(s![15.., ..]).to_owned());
+    let turned = bottom.select(Axis(1), &[2, 0, 3, 1]);
+    let first = named(&top, &["a", "b", "c", "d"]);
+    let second = named(&turned, &["c", "a", "d", "b"]);
+    let straight = named(&bottom, &["a", "b", "c", "d"]);
+    let names = |moments: &Moments| moments.feature_names().map(<[String]>::to_vec);
+    let both = first.merge(&second).unwrap();
+    assert_eq!(both, first.merge(&straight).unwrap());
+    assert_eq!(names(&both).unwrap(), ["a", "b", "c", "d"]);
+    // The order is the receiver's, also where it has no samples yet.
+    let none = named(&Array2::zeros((0, 4)), &["a", "b", "c", "d"]);
+    assert_eq!(none.merge(&second).unwrap(), straight);
+    assert_eq!(both.subtract(&second).unwrap().feature_names(), first.feature_names());
+    // Names are kept beside none, on either side, with samples or without.
+    let unnamed = Moments::of(&Dataset::from(&bottom), &Options::default()).unwrap();
+    assert_eq!(first.merge(&unnamed).unwrap(), both);
+    assert_eq!(names(&unnamed.merge(&first).unwrap()), names(&first));
+    assert_eq!(names(&Moments::empty(4).merge(&first).unwrap()), names(&first));
+    assert_eq!(first.merge(&Moments::empty(4)).unwrap(), first);
+    assert_eq!(Moments::empty(4).merge(&none).unwrap(), none);
+    // They come with a model.
+    let model = Pca::new(2).fit_moments(&both).unwrap();
+    assert_eq!(model.feature_names().unwrap(), ["a", "b", "c", "d"]);
+    let sparse = SparsePca::cardinality(1, 2).fit_moments(&both).unwrap();
+    assert_eq!(sparse.feature_names().unwrap(), ["a", "b", "c", "d"]);
+    // Others are refused by name; so is an order that cannot be told.
+    let other = named(&bottom, &["a", "b", "x", "d"]);
+    let error = first.merge(&other).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the features of the other moments are others; missing: `c`; not known: `x`"
+    );
+    let twice = named(&top, &["a", "a", "b", "c"]);
+    assert!(twice.merge(&twice).is_ok());
+    let error = twice.merge(&named(&top, &["a", "b", "a", "c"])).unwrap_err();
+    assert!(matches!(error, Error::Shape { .. }) && error.to_string().contains("`a`"), "{error}");
+}
+
+#[test]
+fn parts_may_have_few_samples_or_none() {
+    let x = table();
+    let options = Options::default();
+    let whole = Moments::of(&Dataset::from(&x), &options).unwrap();
+    let none = Moments::of(&Dataset::from(&Array2::<f64>::zeros((0, 4))), &options).unwrap();
+    assert_eq!(none, Moments::empty(4));
+    assert_eq!(whole.merge(&none).unwrap(), whole);
+    assert_eq!(none.merge(&whole).unwrap(), whole);
+    assert!(none.mean().iter().chain(&none.covariance()).all(|v| v.is_nan()));
+    assert_eq!(Moments::from_bytes(&none.to_bytes()).unwrap(), none);
+    // Weights that are too small for a variance add up to those of the whole.
+    let weights: Vec<f64> = (0..40).map(|i| [0.0, 0.25, 0.5][i % 3]).collect();
+    let weigh = |x: &Array2<f64>, weights: &[f64]| {
+        let data = Dataset::from(x).with_weights(SampleWeights::frequency(weights));
+        Moments::of(&data, &options).unwrap()
+    };
+    let expected = weigh(&x, &weights);
+    let mut sum = Moments::empty(4);
+    for (row, weight) in x.rows().into_iter().zip(&weights) {
+        sum.update(&weigh(&row.to_owned().insert_axis(Axis(0)), &[*weight])).unwrap();
+    }
+    assert!((sum.n_samples() - weights.iter().sum::<f64>()).abs() < 1e-12);
+    for (a, b) in sum.covariance().iter().zip(&expected.covariance()) {
+        assert!((a - b).abs() < 1e-12 * expected.covariance()[[0, 0]], "{a} {b}");
+    }
 }
 
 #[test]
@@ -75,4 +186,79 @@ fn columns_have_their_statistics_dense_and_sparse() {
     for (a, b) in again.mean.iter().zip(&found.mean) {
         assert!((a / b - 1.0).abs() < 1e-15);
     }
+}
+
+/// What scores look like on the support: coordinates in any orthonormal basis of it, and the density
+/// of the normal distribution with their covariance.
+fn density_of_coordinates(coordinates: &Array2<f64>) -> Vec<f64> {
+    let (n, r) = coordinates.dim();
+    let centered = coordinates - &coordinates.mean_axis(Axis(0)).unwrap();
+    let mut left = centered.t().dot(&centered) / (n as f64 - 1.0);
+    // Gauss & Jordan: the determinant from the pivots, beside it the solutions.
+    let mut right = centered.t().to_owned();
+    let mut log_determinant = 0.0;
+    for j in 0..r {
+        let pivot = left[[j, j]];
+        log_determinant += pivot.ln();
+        for i in (0..r).filter(|&i| i != j) {
+            let factor = left[[i, j]] / pivot;
+            let (row, solved) = (left.row(j).to_owned(), right.row(j).to_owned());
+            left.row_mut(i).scaled_add(-factor, &row);
+            right.row_mut(i).scaled_add(-factor, &solved);
+        }
+    }
+    let solved = |j: usize, i: usize| right[[j, i]] / left[[j, j]];
+    let constant = r as f64 * std::f64::consts::TAU.ln() + log_determinant;
+    (0..n)
+        .map(|i| {
+            let distance: f64 = (0..r).map(|j| centered[[i, j]] * solved(j, i)).sum();
+            -0.5 * (constant + distance)
+        })
+        .collect()
+}
+
+/// Rank 3 in 8 dimensions: the density is that of the three coordinates the samples were made from,
+/// in whatever directions and at whatever place they lie, for as many components as one likes.
+#[test]
+fn the_likelihood_of_a_subspace_is_that_of_its_coordinates() {
+    let mut random = Random::new(11);
+    let coordinates = random.matrix(60, 3) * &array![3.0, 1.0, 0.2];
+    let basis = random.orthonormal(8, 3, false);
+    let expected = density_of_coordinates(&coordinates);
+    for offset in [0.0, 10.0, 1e3, 1e6] {
+        let x = coordinates.dot(&basis.t()) + offset;
+        let data = Dataset::from(&x);
+        for k in [3, 4, 7, 8] {
+            for solver in [Solver::Auto, Solver::Covariance, Solver::Svd] {
+                let model = Pca::new(k).solver(solver).fit(&data).unwrap();
+                let found = model.log_likelihood(&data).unwrap();
+                let what = format!("{k} components, {solver:?}, offset {offset}");
+                for (a, b) in found.samples.iter().zip(&expected) {
+                    assert!((a - b).abs() < 1e-6, "{what}: {a} {b}");
+                }
+                // A sample that is beside the subspace.
+                let mut off = x.slice(s![..2, ..]).to_owned();
+                off[[1, 4]] += 0.01;
+                let found = model.log_likelihood(&Dataset::from(&off)).unwrap();
+                assert!(found.samples[0].is_finite(), "{what}");
+                assert_eq!(found.samples[1], f64::NEG_INFINITY, "{what}");
+            }
+        }
+        let moments = Moments::of(&data, &Options::default()).unwrap();
+        let model = Pca::new(3).fit_moments(&moments).unwrap();
+        let found = model.log_likelihood(&data).unwrap();
+        assert!((found.samples[5] - expected[5]).abs() < 1e-6, "from moments, offset {offset}");
+    }
+    // Fewer components than the rank leave noise: a density in all dimensions.
+    let x = coordinates.dot(&basis.t());
+    let model = Pca::new(2).fit(&Dataset::from(&x)).unwrap();
+    assert!(model.precision().is_ok() && model.log_likelihood(&Dataset::from(&x)).is_ok());
+    let model = Pca::new(8).fit(&Dataset::from(&x)).unwrap();
+    assert!(model.precision().is_err());
+    // So does noise that is small, but no rounding.
+    let noisy = x + random.matrix(60, 8) * 1e-6;
+    let model = Pca::new(8).fit(&Dataset::from(&noisy)).unwrap();
+    let found = model.log_likelihood(&Dataset::from(&noisy)).unwrap();
+    let dense = density_of_coordinates(&noisy);
+    assert!((found.samples[7] - dense[7]).abs() < 1e-3 * dense[7].abs());
 }

@@ -137,8 +137,7 @@ fn through_everything<T: Scalar>(x: &Array2<T>) {
         Err(error) => sane(error, &what),
         Ok(moments) => {
             assert_eq!(Moments::from_bytes(&moments.to_bytes()).unwrap(), moments);
-            let mut twice = moments.clone();
-            twice.merge(&moments).unwrap();
+            let twice = moments.merge(&moments).unwrap();
             match Pca::new(1).fit_moments(&twice) {
                 Err(error) => sane(error, &what),
                 Ok(model) => assert!(model.components().iter().all(|v| v.is_finite())),

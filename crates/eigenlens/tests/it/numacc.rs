@@ -113,7 +113,7 @@ fn line_19_as_columns() {
     // Merged from parts.
     let mut merged = Moments::empty(3);
     for part in x.axis_chunks_iter(Axis(0), 77) {
-        merged.merge(&Moments::of(&Dataset::dense(part), &Options::default()).unwrap()).unwrap();
+        merged.update(&Moments::of(&Dataset::dense(part), &Options::default()).unwrap()).unwrap();
     }
     for (found, expected) in merged.covariance().iter().zip(&exact) {
         relatively_close(*found, *expected, 1e-13);

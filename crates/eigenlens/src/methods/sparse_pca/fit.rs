@@ -168,7 +168,8 @@ pub(super) fn from_moments(of: &SparsePca, moments: &Moments) -> Result<SparsePc
     let scaler = Scaler::new::<f64>(&columns, exponents, fit.center, fit.standardize);
     let matrix = covariance(moments.scatter.clone(), &columns, &scaler, fit.center);
     let weight = columns.weight;
-    let context = given(of, scaler, &matrix, Some(weight))?;
+    let feature_names = moments.feature_names.clone();
+    let context = Context { feature_names, ..given(of, scaler, &matrix, Some(weight))? };
     pool::run(fit.options.threads, || finish_model(of, Gram::Matrix(matrix), context, Vec::new()))?
 }
 
