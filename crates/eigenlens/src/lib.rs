@@ -32,6 +32,7 @@
 //! Data come as a [`Dataset`]: dense ([`ndarray`]), sparse ([`Csr`]) or streamed ([`Rows`]). The
 //! library opens no files, prints nothing and draws no unseeded random numbers.
 
+#[macro_use]
 mod data;
 pub mod dependence;
 mod error;

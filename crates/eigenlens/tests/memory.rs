@@ -6,9 +6,9 @@
 mod torture_support;
 
 use eigenlens::{
-    Csr, Dataset, EmbeddingModel, Error, Isomap, KernelSupervisedPca, LabelKernel,
-    LaplacianEigenmaps, Lle, Mds, Metric, Missing, NComponents, Options, Pca, Plan, Ridge, Route,
-    Rule, SampleWeights, Scalar, Solver, SparsePca, SupervisedPca, Target,
+    Csr, Dataset, EmbeddingModel, Error, Isomap, KernelPca, KernelSupervisedPca, LabelKernel,
+    LaplacianEigenmaps, Lle, Mds, Metric, Missing, NComponents, Options, Pca, Plan, Ppca, Ridge,
+    Route, Rule, SampleWeights, Scalar, Solver, SparsePca, SupervisedPca, Target,
 };
 use ndarray::Array2;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -256,6 +256,7 @@ fn plans_are_kept() {
     println!("{}", report.lines.join("\n"));
     budgets();
     sparse_components();
+    numbers_from_the_data();
     assert_eq!(report.wrong, 0, "\n{}", report.lines.join("\n"));
 }
 
@@ -368,5 +369,65 @@ fn budgets() {
         let (measured, chosen) = peak(&with(Some(lean.peak_memory), 3), &data);
         assert_eq!(chosen.route, Route::Iterative);
         assert!(measured as u64 <= lean.peak_memory);
+    }
+}
+
+/// Numbers of components that only the data tell: an accepted budget is kept, or the fit is refused.
+fn numbers_from_the_data() {
+    use NComponents::{All, Fixed, VarianceShare};
+    // A flat spectrum: shares need many components.
+    let x = Random::new(8).normals(1500, 700).mapv(|v| v as f32);
+    let gappy = Array2::from_shape_fn((400, 60), |(i, f)| {
+        if (i * 7 + f * 3) % 11 == 0 { f64::NAN } else { f64::from(x[[i, f]]) }
+    });
+    let rules = [Rule::CumulativeShare(0.5), Rule::Threshold(0.9), Rule::Ratio(1e-3), Rule::Elbow];
+    let mut kinds =
+        vec![Fixed(20), VarianceShare(0.1), VarianceShare(0.5), VarianceShare(0.9), All];
+    kinds.extend(rules.map(NComponents::Rule));
+    let (mut kept, mut refused) = (0, 0);
+    for mebibytes in [12, 20, 28, 40, 80, 160, 1024] {
+        let memory = Some(mebibytes << 20);
+        let options = Options { memory, threads: Some(4), ..Options::default() };
+        for kind in &kinds {
+            let pca = Pca::new(kind.clone()).options(options.clone());
+            let what = format!("{kind:?} within {mebibytes} MiB");
+            let data = Dataset::from(&x);
+            count(&what, mebibytes, || pca.fit(&data).map(drop), &mut kept, &mut refused);
+            let kernel = KernelPca::new(kind.clone()).options(options.clone());
+            let small = x.slice(ndarray::s![..600, ..20]);
+            let data = Dataset::dense(small);
+            let what = format!("kernel, {what}");
+            count(&what, mebibytes, || kernel.fit(&data).map(drop), &mut kept, &mut refused);
+        }
+        for share in [0.3, 0.9] {
+            let ppca = Ppca::new(VarianceShare(share)).options(options.clone());
+            let data = Dataset::from(&gappy).with_missing(Missing::Em);
+            let what = format!("em, {share} within {mebibytes} MiB");
+            count(&what, mebibytes, || ppca.fit(&data).map(drop), &mut kept, &mut refused);
+        }
+    }
+    assert!(kept > 60 && refused > 10, "{kept} kept, {refused} refused");
+}
+
+fn count(
+    what: &str,
+    mebibytes: u64,
+    fit: impl FnOnce() -> eigenlens::Result<()>,
+    kept: &mut usize,
+    refused: &mut usize,
+) {
+    let (peak, outcome) = measured(fit);
+    match outcome {
+        Ok(()) => {
+            assert!(peak as u64 <= mebibytes << 20, "{what}: {:.1} MiB", peak as f64 / 1048576.0);
+            *kept += 1;
+        }
+        Err(Error::Memory { needed, budget, .. }) => {
+            assert!(needed > budget, "{what}: {needed} of {budget}");
+            *refused += 1;
+        }
+        // Rules that do not go with a kernel.
+        Err(Error::NotDefined { .. } | Error::Unsupported { .. }) => {}
+        Err(error) => panic!("{what}: {error}"),
     }
 }

@@ -1,6 +1,7 @@
 //! Data as they come: dense, sparse or streamed, with names, weights and a policy for holes.
 //! Nothing here is centred in place or copied only to be centred.
 
+#[macro_use]
 mod any;
 mod columns;
 mod compiled;

@@ -92,20 +92,32 @@ impl<'a, T: Scalar> Surveyed<'a, T> {
 impl Fit {
     /// What expectation maximisation would do, without reading a row.
     pub(super) fn plan_em(&self, shape: &DataShape) -> Result<Plan> {
-        let plan = Plan {
-            route: Route::Em,
-            reason: "missing entries are integrated out; without any, the closed form".into(),
-            passes: 60,
-            peak_memory: self.em_memory(shape).peak,
-        };
+        let reason = "missing entries are integrated out; without any, the closed form".into();
+        let mut plan = Plan::new(Route::Em, reason, 60, self.em_memory(shape).peak);
+        if let NComponents::VarianceShare(_) = self.n_components {
+            // Any number of components may be needed, within the budget.
+            let all = memory(shape, shape.n_features, 1, None).peak;
+            plan.peak_memory = self.options.memory.unwrap_or(all).max(plan.likely_memory);
+        }
         match self.options.memory {
-            Some(budget) if budget < plan.peak_memory => Err(Error::Memory {
+            Some(budget) if budget < plan.likely_memory => Err(Error::Memory {
                 route: "expectation maximisation".into(),
-                needed: plan.peak_memory,
+                needed: plan.likely_memory,
                 budget,
             }),
             _ => Ok(plan),
         }
+    }
+
+    /// Refuses more components than the budget has room for.
+    fn check_em_memory(&self, shape: &DataShape, k: usize) -> Result<()> {
+        let Some(budget) = self.options.memory else { return Ok(()) };
+        let needed = memory(shape, k, 1, Some(budget)).peak;
+        if needed <= budget {
+            return Ok(());
+        }
+        let route = format!("expectation maximisation with {k} components");
+        Err(Error::Memory { route, needed, budget })
     }
 
     fn em_memory(&self, shape: &DataShape) -> Memory {
@@ -192,7 +204,10 @@ impl Fit {
                         Some(fewest) if fewest == k || k == 1 => break (k, estimate),
                         Some(fewest) => break (fewest, attempt(fewest, observer)?),
                         None if k == limit => break (k, estimate),
-                        None => k = (2 * k).min(limit),
+                        None => {
+                            k = (2 * k).min(limit);
+                            self.check_em_memory(&data.shape(), k)?;
+                        }
                     }
                 }
             }

@@ -13,9 +13,9 @@ use crate::linalg::{gemm, pool};
 use crate::missing::Observer;
 use crate::model::{LinearMap, PcaModel, PcaParts, factors};
 use crate::operator::FeatureGram;
-use crate::options::{NComponents, Options, Solver};
+use crate::options::{NComponents, Options, Rule, Solver};
 use crate::scalar::{Scalar, typed};
-use crate::select::{self, Outcome, Sample, Spectrum};
+use crate::select::{self, Outcome, Reason, Sample, Spectrum};
 use crate::solve::covariance_solver::{CovarianceSolver, EigenPairs};
 use crate::solve::plan::{self, Plan, Route, Task};
 use crate::solve::{finish, krylov};
@@ -133,17 +133,18 @@ impl Fit {
         let shape = data.shape();
         let plan = self.plan(&shape)?;
         pool::run(self.options.threads, || {
-            let (why, rows) = match self.follow(data, &plan, want_scores, false)? {
-                Followed::GaveUp { rows } => ("the iteration would take longer".into(), rows),
-                Followed::Fitted(first) => match self.too_coarse(&first) {
-                    Some(why) if self.next_route(&shape, plan.route, first.rows).is_some() => {
-                        (why, first.rows)
+            let (why, careful) = match self.follow(data, &plan, want_scores, false)? {
+                Followed::GaveUp { why, next } => (why, next),
+                Followed::Fitted(first) => {
+                    let why = self.too_coarse(&first);
+                    match why.and_then(|why| {
+                        Some((why, self.next_route(&shape, plan.route, first.rows, 0)?))
+                    }) {
+                        Some(again) => again,
+                        None => return Ok((first.model, first.scores)),
                     }
-                    _ => return Ok((first.model, first.scores)),
-                },
+                }
             };
-            let careful = self.next_route(&shape, plan.route, rows);
-            let careful = careful.ok_or_else(|| Error::Internal("no route is left".into()))?;
             let escalated = Warning::Escalated {
                 from: plan.route.to_string(),
                 to: careful.route.to_string(),
@@ -205,9 +206,13 @@ impl Fit {
             },
         };
         // Step 3: the pairs.
-        let may_give_up = !last
-            && plan.route == Route::Iterative
-            && self.next_route(&data.shape(), plan.route, columns.rows).is_some();
+        let shape = data.shape();
+        let task = self.task(&shape);
+        let next = |at_least: usize| match last {
+            true => None,
+            false => self.next_route(&shape, plan.route, columns.rows, at_least),
+        };
+        let slower = next(0).filter(|_| plan.route == Route::Iterative);
         let selector = ComponentSelector {
             fit: self,
             limit,
@@ -216,16 +221,27 @@ impl Fit {
             total,
             columns: &columns,
             tolerance: self.tolerance::<T>(),
-            affordable: if may_give_up {
-                self.task(&data.shape()).most_applications()
-            } else {
-                usize::MAX
-            },
+            affordable: slower.as_ref().map_or(usize::MAX, |_| task.most_applications()),
+            most: task.most_components(plan.route, limit),
         };
         let mut notes = Vec::new();
-        let (k, mut pairs) = selector.resolve(&solver, data, &mut notes)?;
-        if may_give_up && !pairs.convergence.converged {
-            return Ok(Followed::GaveUp { rows: columns.rows });
+        let (k, asked, mut pairs) = match selector.resolve(&solver, data, &mut notes)? {
+            Resolved::Found { k, asked, pairs } => (k, asked, pairs),
+            Resolved::TooMany { at_least } => {
+                let Some(next) = next(at_least) else {
+                    return Err(Error::Memory {
+                        route: format!("the {} route with {at_least} components", plan.route),
+                        needed: task.memory_with(plan.route, at_least),
+                        budget: self.options.memory.unwrap_or(u64::MAX),
+                    });
+                };
+                let why = format!("at least {at_least} components are needed");
+                return Ok(Followed::GaveUp { why, next });
+            }
+        };
+        if let Some(next) = slower.filter(|_| !pairs.convergence.converged) {
+            let why = "the iteration would take longer".into();
+            return Ok(Followed::GaveUp { why, next });
         }
         let rank = pairs
             .values
@@ -295,7 +311,12 @@ impl Fit {
             feature_names: data.feature_names().map(<[String]>::to_vec),
             certificate,
             convergence: pairs.convergence,
-            plan: plan.clone(),
+            plan: Plan::new(
+                plan.route,
+                plan.reason.clone(),
+                plan.passes,
+                task.memory_with(plan.route, asked),
+            ),
             tolerance: self.tolerance::<T>(),
             warnings,
             missing: None,
@@ -315,11 +336,17 @@ impl Fit {
     }
 
     /// The more careful route after `route`, where it can be taken.
-    fn next_route(&self, shape: &DataShape, route: Route, rows: usize) -> Option<Plan> {
+    fn next_route(
+        &self,
+        shape: &DataShape,
+        route: Route,
+        rows: usize,
+        at_least: usize,
+    ) -> Option<Plan> {
         if self.solver != Solver::Auto {
             return None;
         }
-        let task = self.task(shape);
+        let task = Task { at_least, ..self.task(shape) };
         let wide = task.n().is_some_and(|n| n < task.d());
         let order: &[Route] = match route {
             Route::Iterative if wide => &[Route::Dual, Route::Svd],
@@ -355,6 +382,7 @@ impl Fit {
         Task {
             shape,
             n_components: &self.n_components,
+            at_least: 0,
             solver: self.solver,
             options: &self.options,
         }
@@ -415,9 +443,10 @@ fn empty<T: Scalar>(model: &PcaModel) -> Array2<T> {
 /// What came of a route.
 enum Followed<T: Scalar> {
     Fitted(Box<Fitted<T>>),
-    /// An iteration that would have taken longer than another route; `rows` have positive weight.
+    /// Another route would be done sooner, or has room for the components that are needed.
     GaveUp {
-        rows: usize,
+        why: String,
+        next: Plan,
     },
 }
 
@@ -440,6 +469,16 @@ struct ComponentSelector<'a> {
     columns: &'a Columns,
     tolerance: f64,
     affordable: usize,
+    /// The most components that the budget has room for.
+    most: usize,
+}
+
+/// What came of looking for the number of components.
+enum Resolved {
+    /// `k` components, and the pairs of which they are the first; there was room for as many as `asked`.
+    Found { k: usize, asked: usize, pairs: EigenPairs },
+    /// More are needed than the budget has room for.
+    TooMany { at_least: usize },
 }
 
 impl ComponentSelector<'_> {
@@ -448,14 +487,16 @@ impl ComponentSelector<'_> {
         solver: &CovarianceSolver<T>,
         data: &Dataset<T>,
         notes: &mut Vec<Warning>,
-    ) -> Result<(usize, EigenPairs)> {
+    ) -> Result<Resolved> {
+        let found =
+            |k: usize, asked: usize, pairs: EigenPairs| Ok(Resolved::Found { k, asked, pairs });
         match &self.fit.n_components {
-            NComponents::Fixed(k) => Ok((*k, self.leading(solver, *k)?)),
-            NComponents::All => Ok((self.limit, self.leading(solver, self.limit)?)),
+            NComponents::Fixed(k) => found(*k, *k, self.leading(solver, *k)?),
+            NComponents::All => found(self.limit, self.limit, self.leading(solver, self.limit)?),
             NComponents::VarianceShare(share) => {
                 // The last bits of a sum must not cost a component.
                 let target = share * self.total * (1.0 - 1e-12);
-                self.grow(solver, |values| {
+                self.grow(solver, |values, _| {
                     let mut sum = 0.0;
                     let last = values.iter().position(|v| {
                         sum += v;
@@ -463,54 +504,85 @@ impl ComponentSelector<'_> {
                     });
                     // The next ones are no larger than the last.
                     let more = (target - sum) / values.last().copied().unwrap_or(0.0);
-                    last.ok_or_else(|| values.len().saturating_add(more.ceil() as usize))
+                    Ok(match last {
+                        Some(last) => Growth::Enough(last + 1),
+                        None => Growth::AtLeast(values.len().saturating_add(more.ceil() as usize)),
+                    })
+                })
+            }
+            NComponents::Rule(rule) if !plan::needs_spectrum(rule) => {
+                self.grow(solver, |values, rounding_floor| {
+                    match self.apply(*rule, values, rounding_floor, data, None) {
+                        Outcome::Chosen(choice) => self.chosen(*rule, choice.n_components, notes),
+                        Outcome::NotComputed {
+                            reason: Reason::HeadTooShort { known, .. }, ..
+                        } => Ok(Growth::AtLeast(known + 1)),
+                        Outcome::NotComputed { reason, .. } => Err(not_computed(&reason)),
+                    }
                 })
             }
             NComponents::Rule(rule) => {
                 let pairs = self.leading(solver, self.limit)?;
                 let all = pairs.spectrum.as_ref().unwrap_or(&pairs.values);
-                let values: Vec<f64> = all
-                    .iter()
-                    .take(self.max_rank)
-                    .map(|v| if *v > pairs.rounding_floor { *v } else { 0.0 })
-                    .collect();
-                let spectrum = Spectrum {
-                    values: &values,
-                    total_variance: self.total,
-                    n_samples: self.columns.weight,
-                    n_features: data.n_features(),
-                    n_varying: self.n_varying,
-                    max_rank: self.max_rank,
-                    centered: self.fit.center,
-                    standardized: self.fit.standardize,
-                };
                 let looks = rule.need() == select::Need::Data;
                 let rows = if looks { data.sample_rows()? } else { None };
                 let sample = rows.as_ref().map(|(rows, of)| Sample { rows: rows.view(), of: *of });
-                match select::apply(*rule, &spectrum, sample.as_ref(), self.fit.options.seed) {
+                match self.apply(*rule, all, pairs.rounding_floor, data, sample.as_ref()) {
                     Outcome::Chosen(choice) => {
-                        if choice.n_components == 0 {
-                            notes.push(Warning::RuleFindsNone { rule: rule.name() });
+                        match self.chosen(*rule, choice.n_components, notes)? {
+                            Growth::Enough(k) => found(k, self.limit, pairs),
+                            Growth::AtLeast(at_least) => Ok(Resolved::TooMany { at_least }),
                         }
-                        Ok((choice.n_components.clamp(1, self.limit), pairs))
                     }
-                    Outcome::NotComputed { reason, .. } => Err(Error::NotDefined {
-                        what: "the number of components",
-                        why: reason.to_string(),
-                    }),
+                    Outcome::NotComputed { reason, .. } => Err(not_computed(&reason)),
                 }
             }
         }
     }
 
-    /// Asks for more and more pairs until `enough` finds the last one it needs: at least for as many as
-    /// it says it takes, and for all where these cost no more.
+    /// What a rule says of variances, of which those that are rounding are none.
+    fn apply<T: Scalar>(
+        &self,
+        rule: Rule,
+        values: &[f64],
+        rounding_floor: f64,
+        data: &Dataset<T>,
+        sample: Option<&Sample>,
+    ) -> Outcome {
+        let values = values.iter().take(self.max_rank);
+        let values: Vec<f64> = values.map(|v| if *v > rounding_floor { *v } else { 0.0 }).collect();
+        let spectrum = Spectrum {
+            values: &values,
+            total_variance: self.total,
+            n_samples: self.columns.weight,
+            n_features: data.n_features(),
+            n_varying: self.n_varying,
+            max_rank: self.max_rank,
+            centered: self.fit.center,
+            standardized: self.fit.standardize,
+        };
+        select::apply(rule, &spectrum, sample, self.fit.options.seed)
+    }
+
+    /// A rule's choice as a number of components: one is kept where it finds none.
+    fn chosen(&self, rule: Rule, k: usize, notes: &mut Vec<Warning>) -> Result<Growth> {
+        let none = Warning::RuleFindsNone { rule: rule.name() };
+        if k == 0 && !notes.contains(&none) {
+            notes.push(none);
+        }
+        Ok(Growth::Enough(k.clamp(1, self.limit)))
+    }
+
+    /// Asks for more and more pairs until `enough`, shown the values and what of them is rounding, has seen
+    /// enough: at least for as many as it says it takes, for all where these cost no more, and for no more
+    /// than the budget has room for.
     fn grow<T: Scalar>(
         &self,
         solver: &CovarianceSolver<T>,
-        enough: impl Fn(&[f64]) -> std::result::Result<usize, usize>,
-    ) -> Result<(usize, EigenPairs)> {
-        let mut k = 16.min(self.limit);
+        mut enough: impl FnMut(&[f64], f64) -> Result<Growth>,
+    ) -> Result<Resolved> {
+        let most = self.most.min(self.limit);
+        let mut k = 16.min(most).max(1);
         let mut applications = 0;
         let d = self.columns.mean_hi.len();
         if matches!(solver, CovarianceSolver::Iterative { .. }) && krylov::basis_columns(k, d) < d {
@@ -519,32 +591,55 @@ impl ComponentSelector<'_> {
             let first =
                 solver.leading(1, self.limit, ROUGHLY, self.affordable, &self.fit.options)?;
             applications = first.convergence.operator_applications;
-            let fewest = enough(first.values.get(..1).unwrap_or_default()).unwrap_or_else(|n| n);
-            k = fewest.clamp(k, self.limit);
+            let values = first.values.get(..1).unwrap_or_default();
+            if let Growth::AtLeast(n) = enough(values, first.rounding_floor)? {
+                k = n.clamp(k, most.max(k));
+            }
         }
         loop {
             // However many are wanted, more blocks than these span everything.
             let likely = plan::likely_applications(k).min(d.div_ceil(krylov::WIDTH));
             if applications + likely > self.affordable {
                 // An iteration that would take longer than another route is not begun.
-                return Ok((k, EigenPairs::unfinished()));
+                return Ok(Resolved::Found { k, asked: k, pairs: EigenPairs::unfinished() });
             }
             if solver.finds_all(k) {
-                k = self.limit;
+                k = most.max(1);
             }
             let pairs = self.leading(solver, k)?;
             applications += pairs.convergence.operator_applications;
-            let fewest = match enough(&pairs.values[..pairs.values.len().min(k)]) {
-                Ok(last) => return Ok((last + 1, pairs)),
-                Err(_) if k == self.limit => return Ok((self.max_rank.clamp(1, k), pairs)),
-                Err(fewest) => fewest,
+            let known = match &pairs.spectrum {
+                Some(all) => &all[..all.len().min(self.limit)],
+                None => &pairs.values[..pairs.values.len().min(k)],
             };
-            let next = match &pairs.spectrum {
-                Some(all) => enough(all).map_or(self.limit, |last| last + 1),
-                None => fewest.max(2 * k),
+            let next = match enough(known, pairs.rounding_floor)? {
+                Growth::Enough(n) if n <= k => return self.settled(solver, n, k, pairs),
+                Growth::Enough(n) => n,
+                Growth::AtLeast(_) if known.len() == self.limit => {
+                    self.max_rank.clamp(1, self.limit)
+                }
+                Growth::AtLeast(n) => n.max(2 * k),
             };
-            k = next.min(self.limit);
+            if next <= k {
+                return self.settled(solver, next, k, pairs);
+            }
+            if k == most {
+                return Ok(Resolved::TooMany { at_least: next.min(self.limit) });
+            }
+            k = next.min(most);
         }
+    }
+
+    /// `k` of the pairs that were asked for. Where all were found anyway, room was needed for `k` only.
+    fn settled<T: Scalar>(
+        &self,
+        solver: &CovarianceSolver<T>,
+        k: usize,
+        asked: usize,
+        pairs: EigenPairs,
+    ) -> Result<Resolved> {
+        let asked = if solver.finds_all(k) { k } else { asked };
+        Ok(Resolved::Found { k, asked, pairs })
     }
 
     fn leading<T: Scalar>(&self, solver: &CovarianceSolver<T>, k: usize) -> Result<EigenPairs> {
@@ -552,6 +647,16 @@ impl ComponentSelector<'_> {
         let tolerance = 0.3 * self.tolerance;
         solver.leading(k, self.limit, tolerance, self.affordable, &self.fit.options)
     }
+}
+
+/// What is known of the number of components so far.
+enum Growth {
+    Enough(usize),
+    AtLeast(usize),
+}
+
+fn not_computed(reason: &Reason) -> Error {
+    Error::NotDefined { what: "the number of components", why: reason.to_string() }
 }
 
 /// `D (scatter + n m mᵀ) D / (n − 1)`, the second term only where not centred; in place.

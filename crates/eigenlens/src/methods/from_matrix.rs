@@ -94,12 +94,8 @@ fn from_matrix(
     fit.options.check()?;
     fit.check_options()?;
     let d = matrix.nrows();
-    let plan = Plan {
-        route: Route::Given,
-        reason: "a matrix in place of data".into(),
-        passes: 0,
-        peak_memory: 8 * (8 * d * d) as u64,
-    };
+    let plan =
+        Plan::new(Route::Given, "a matrix in place of data".into(), 0, 8 * (8 * d * d) as u64);
     if let Some(budget) = fit.options.memory.filter(|b| *b < plan.peak_memory) {
         return Err(Error::Memory {
             route: "the given matrix".into(),

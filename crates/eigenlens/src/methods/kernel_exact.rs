@@ -1,6 +1,7 @@
 //! Exact kernel PCA: the leading eigenpairs of `H K H`, with K kept or recomputed in blocks.
 
 use super::kernel_pca::{KernelPca, bandwidth, not_square};
+use super::kernel_plan::KernelTask;
 use crate::data::Dataset;
 use crate::error::{Error, Result, Warning};
 use crate::kernel::{Arithmetic, Gathering, Points, ResolvedKernel, sample_rows};
@@ -105,6 +106,8 @@ fn exact_parts<T: Scalar>(
         total,
         rounding_floor,
         tolerance: fit.tolerance::<T>(),
+        task: KernelTask::new(fit, &data.shape()),
+        route: plan.route,
     };
     let (k, pairs) = search.resolve()?;
     gram.rest();
@@ -211,6 +214,8 @@ struct ComponentSelector<'a> {
     total: f64,
     rounding_floor: f64,
     tolerance: f64,
+    task: KernelTask<'a>,
+    route: Route,
 }
 
 impl ComponentSelector<'_> {
@@ -253,6 +258,7 @@ impl ComponentSelector<'_> {
                 return Ok((k, pairs));
             }
             k = (2 * k).min(self.n);
+            self.task.check_exact_memory(self.n, self.route, k)?;
         }
     }
 

@@ -116,12 +116,38 @@ impl<'a> KernelTask<'a> {
             (Route::KernelBlocks, self.exact_memory(n), "the kernel matrix is not kept")
         };
         let reason = format!("{n} × {}: {why}, {what}", self.d);
-        Ok(Plan { route, reason, passes: 3, peak_memory })
+        let mut plan = Plan::new(route, reason, 3, peak_memory);
+        if !matches!(self.fit.n_components, NComponents::Fixed(_) | NComponents::All) {
+            // Any number of components may be needed, within the budget.
+            let all =
+                self.exact_memory_with(n, n).saturating_add(peak_memory - self.exact_memory(n));
+            plan.peak_memory = all.min(budget).max(peak_memory);
+        }
+        Ok(plan)
     }
 
     /// Everything but the matrix: points, basis, partial sums, model.
     fn exact_memory(&self, n: usize) -> u64 {
-        let k = self.likely_k();
+        self.exact_memory_with(n, self.likely_k())
+    }
+
+    /// Refuses more components than the budget has room for on a route.
+    pub fn check_exact_memory(&self, n: usize, route: Route, k: usize) -> Result<()> {
+        let matrix = match route {
+            Route::KernelMatrix => KernelGram::stored_memory(n, self.arithmetic()),
+            _ => 0,
+        };
+        let needed = self.exact_memory_with(n, k).saturating_add(matrix);
+        match self.fit.options.memory {
+            Some(budget) if needed > budget => {
+                let route = format!("the {route} route with {k} components");
+                Err(Error::Memory { route, needed, budget })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn exact_memory_with(&self, n: usize, k: usize) -> u64 {
         let points = Points::memory(n, self.d, Arithmetic::F64) * if self.f32 { 2 } else { 1 };
         let basis = krylov::basis_columns(k, n) as u64 + 16;
         let vectors = 2 * n as u64 * basis * 8 + 6 * basis * basis * 8;
@@ -198,7 +224,7 @@ impl<'a> KernelTask<'a> {
         let reason = format!(
             "{why}; approximate, {m} landmarks, the part of the trace they miss is reported"
         );
-        Plan { route: Route::Nystrom, reason, passes: 5, peak_memory: self.factor_memory(m) }
+        Plan::new(Route::Nystrom, reason, 5, self.factor_memory(m))
     }
 
     fn random_features(&self) -> Plan {
@@ -207,7 +233,7 @@ impl<'a> KernelTask<'a> {
             "asked for; approximate, {m} features, kernel values are off by about {:.0e}",
             1.0 / (m as f64).sqrt()
         );
-        Plan { route: Route::RandomFeatures, reason, passes: 4, peak_memory: self.factor_memory(m) }
+        Plan::new(Route::RandomFeatures, reason, 4, self.factor_memory(m))
     }
 
     fn subset(&self, samples: usize) -> Plan {
@@ -215,6 +241,6 @@ impl<'a> KernelTask<'a> {
         let matrix = KernelGram::stored_memory(n, Arithmetic::F64);
         let peak_memory = self.exact_memory(n) + matrix + n as u64 * self.d as u64 * 8;
         let reason = format!("asked for; approximate, exact on {n} samples drawn at random");
-        Plan { route: Route::Subset, reason, passes: 3, peak_memory }
+        Plan::new(Route::Subset, reason, 3, peak_memory)
     }
 }

@@ -323,7 +323,7 @@ impl KernelSupervisedPca {
             return Err(Error::Memory { route, needed: peak_memory, budget });
         }
         let reason = format!("{n} × {d}: a label factor of {width} columns, the kernel in blocks");
-        Ok(Plan { route: Route::Labels, reason, passes: 3, peak_memory })
+        Ok(Plan::new(Route::Labels, reason, 3, peak_memory))
     }
 
     fn likely_k(&self, width: usize) -> usize {
@@ -407,7 +407,7 @@ impl Estimator for KernelSupervisedPca {
 
     fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
         let target = context.target()?;
-        crate::dispatch!(data, d => match context.wants_scores() {
+        dispatch!(data, d => match context.wants_scores() {
             true => self.fit_transform(d, target).map(|(model, scores)| Fitted::new(model, Some(scores))),
             false => Ok(Fitted::new::<f64>(self.fit(d, target)?, None)),
         })

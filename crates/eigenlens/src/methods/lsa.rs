@@ -83,7 +83,7 @@ impl Estimator for Lsa {
     }
 
     fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
-        crate::dispatch!(data, d => match context.wants_scores() {
+        dispatch!(data, d => match context.wants_scores() {
             true => self.fit_transform(d).map(|(model, scores)| Fitted::new(model, Some(scores))),
             false => Ok(Fitted::new::<f64>(self.fit(d)?, None)),
         })

@@ -104,7 +104,7 @@ impl PpcaMixture {
         let shape = shape.into().with_missing(Missing::Em);
         let plan = self.fit.plan(&shape)?;
         let peak_memory = self.memory(&shape).peak;
-        let plan = Plan { reason: "a mixture is iterated".into(), peak_memory, ..plan };
+        let plan = Plan::new(plan.route, "a mixture is iterated".into(), plan.passes, peak_memory);
         match self.fit.options.memory {
             Some(budget) if budget < peak_memory => Err(Error::Memory {
                 route: "expectation maximisation".into(),
@@ -263,7 +263,7 @@ impl Estimator for PpcaMixture {
     }
 
     fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
-        crate::dispatch!(data, d => {
+        dispatch!(data, d => {
             let model = match self.choose_parts {
                 true => self.fit_best(d)?.best,
                 false => self.fit_observed(d, &mut |step| context.observe(step))?,

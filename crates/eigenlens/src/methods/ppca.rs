@@ -192,13 +192,13 @@ impl Estimator for Ppca {
         if self.algorithm != Algorithm::Auto && data.missing() == Missing::Error
             || data.missing() == Missing::Em
         {
-            return crate::dispatch!(data, d => {
+            return dispatch!(data, d => {
                 let model = self.fit_observed(d, &mut |step| context.observe(step))?;
                 let scores = want_scores.then(|| model.transform(d)).transpose()?;
                 Ok(Fitted::new(model, scores))
             });
         }
-        crate::dispatch!(data, d => match want_scores {
+        dispatch!(data, d => match want_scores {
             true => self.fit_transform(d).map(|(model, scores)| Fitted::new(model, Some(scores))),
             false => Ok(Fitted::new::<f64>(self.fit(d)?, None)),
         })

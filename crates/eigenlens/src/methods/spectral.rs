@@ -93,7 +93,7 @@ pub(super) fn plan(
         let route = format!("the {route} route");
         return Err(Error::Memory { route, needed: peak_memory, budget });
     }
-    Ok(Plan { route, reason, passes: 1, peak_memory })
+    Ok(Plan::new(route, reason, 1, peak_memory))
 }
 
 /// The plan of the leading pairs of a stored m × m matrix, beside `other` bytes.

@@ -471,7 +471,7 @@ pub(super) fn plan(estimator: &SupervisedPca, shape: &DataShape, labels: &Labels
     let held = labels.held_memory();
     if estimator.supervision == 0.0 {
         let plan = estimator.unsupervised().plan(shape)?;
-        return Ok(Plan { peak_memory: plan.peak_memory + held, ..plan });
+        return Ok(plan.with_more(held));
     }
     let like = estimator.unsupervised();
     let task = like.task(shape);
@@ -504,7 +504,7 @@ pub(super) fn plan(estimator: &SupervisedPca, shape: &DataShape, labels: &Labels
         };
         let passes = if one_pass { 2 } else { 3 };
         let reason = format!("{size}: a label factor of {width} columns");
-        let plan = Plan { route: Route::Labels, reason, passes, peak_memory: own };
+        let plan = Plan::new(Route::Labels, reason, passes, own);
         return if own <= budget {
             Ok(plan)
         } else {
@@ -528,7 +528,7 @@ pub(super) fn plan(estimator: &SupervisedPca, shape: &DataShape, labels: &Labels
         plan = plan::plan(&forced)?;
     }
     plan.passes += 1;
-    plan.peak_memory += own;
+    plan = plan.with_more(own);
     if plan.peak_memory > budget {
         let route = format!("the {} route", plan.route);
         return Err(Error::Memory { route, needed: plan.peak_memory, budget });

@@ -240,7 +240,7 @@ impl Estimator for SupervisedPca {
 
     fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
         let target = context.target()?;
-        crate::dispatch!(data, d => match context.wants_scores() {
+        dispatch!(data, d => match context.wants_scores() {
             true => self.fit_transform(d, target).map(|(model, scores)| Fitted::new(model, Some(scores))),
             false => Ok(Fitted::new::<f64>(self.fit(d, target)?, None)),
         })

@@ -90,8 +90,26 @@ pub struct Plan {
     /// Passes over the data, where they can be counted beforehand; an iteration states its likely
     /// number.
     pub passes: usize,
-    /// Bytes allocated at the peak, beyond the data and the scores returned.
+    /// Bytes allocated at the peak, beyond the data and the scores returned: with as many components as the
+    /// budget has room for, where their number depends on the data.
     pub peak_memory: u64,
+    /// The same with as many components as are likely: what a program may count on where it decides
+    /// whether the data stay in memory. The number asked for is as likely as can be.
+    pub likely_memory: u64,
+}
+
+impl Plan {
+    /// Of a route that needs as much memory as is likely.
+    pub(crate) fn new(route: Route, reason: String, passes: usize, peak_memory: u64) -> Plan {
+        Plan { route, reason, passes, peak_memory, likely_memory: peak_memory }
+    }
+
+    /// The same with so many bytes more.
+    pub(crate) fn with_more(mut self, bytes: u64) -> Plan {
+        self.peak_memory = self.peak_memory.saturating_add(bytes);
+        self.likely_memory = self.likely_memory.saturating_add(bytes);
+        self
+    }
 }
 
 impl fmt::Display for Plan {
@@ -114,6 +132,8 @@ impl fmt::Display for Plan {
 pub(crate) struct Task<'a> {
     pub shape: &'a DataShape,
     pub n_components: &'a NComponents,
+    /// So many components are known to be needed at least, where their number depends on the data.
+    pub at_least: usize,
     pub solver: Solver,
     pub options: &'a Options,
 }
@@ -138,8 +158,8 @@ impl Task<'_> {
         let limit = self.n().unwrap_or(usize::MAX).min(self.d());
         match self.n_components {
             NComponents::Fixed(k) => (*k).min(limit),
-            NComponents::VarianceShare(_) => 32.min(limit),
-            NComponents::Rule(rule) if !needs_spectrum(rule) => 32.min(limit),
+            NComponents::VarianceShare(_) => self.at_least.max(32).min(limit),
+            NComponents::Rule(rule) if !needs_spectrum(rule) => self.at_least.max(32).min(limit),
             NComponents::Rule(_) | NComponents::All => limit,
         }
     }
@@ -197,11 +217,41 @@ impl Task<'_> {
             .unwrap_or(usize::MAX)
     }
 
-    /// Bytes allocated at the peak, beyond data and scores.
+    /// Bytes allocated at the peak, beyond data and scores, with as many components as are likely.
     pub fn memory(&self, route: Route) -> u64 {
+        self.memory_with(route, self.likely_k())
+    }
+
+    /// Bytes with the most components that there may be within the budget.
+    fn most_memory(&self, route: Route) -> u64 {
+        let depends_on_data = match self.n_components {
+            NComponents::VarianceShare(_) => true,
+            NComponents::Rule(rule) => !needs_spectrum(rule),
+            NComponents::Fixed(_) | NComponents::All => false,
+        };
+        if !depends_on_data {
+            return self.memory(route);
+        }
+        let limit = self.n().unwrap_or(usize::MAX).min(self.d());
+        self.memory_with(route, self.most_components(route, limit))
+    }
+
+    /// The most components that a route affords within the budget, up to `limit`.
+    pub fn most_components(&self, route: Route, limit: usize) -> usize {
+        let budget = self.options.memory.unwrap_or(u64::MAX);
+        let (mut fits, mut too_many) = (0, limit + 1);
+        while too_many - fits > 1 {
+            let k = fits + (too_many - fits) / 2;
+            if self.memory_with(route, k) <= budget { fits = k } else { too_many = k }
+        }
+        fits
+    }
+
+    /// Bytes allocated at the peak, beyond data and scores, with `n_components`.
+    pub fn memory_with(&self, route: Route, n_components: usize) -> u64 {
         let d = self.d() as u64;
         let n = self.n().unwrap_or(usize::MAX) as u64;
-        let k = self.likely_k() as u64 + 1 + 8;
+        let k = n_components as u64 + 1 + 8;
         let padded = k.next_multiple_of(8);
         let element = self.shape.element_bytes();
         let unit = reduction_block_rows(self.d()) as u64;
@@ -217,8 +267,8 @@ impl Task<'_> {
         // The model: components, loadings' worth of copies while they are made.
         let model = 6 * d * k * 8;
         let eigen = |size: u64| {
-            if dense::prefers_krylov(size as usize, self.likely_k()) {
-                let basis = krylov::basis_columns(self.likely_k(), size as usize) as u64 + 16;
+            if dense::prefers_krylov(size as usize, n_components) {
+                let basis = krylov::basis_columns(n_components, size as usize) as u64 + 16;
                 2 * size * basis * 8 + 4 * basis * basis * 8
             } else {
                 0
@@ -243,7 +293,7 @@ impl Task<'_> {
                 tsqr::tall_memory(self.d().min(self.n().unwrap_or(self.d()))) + 2 * d * padded * 8
             }
             Route::Iterative => {
-                let basis = krylov::basis_columns(self.likely_k(), self.d()) as u64 + 16;
+                let basis = krylov::basis_columns(n_components, self.d()) as u64 + 16;
                 d * basis * 8 + d * padded * 8 * 2 + 6 * basis * basis * 8 + 24 * d * 8 * 8
             }
             Route::Randomized => {
@@ -284,7 +334,8 @@ pub(crate) fn likely_applications(k: usize) -> usize {
     12 + 3 * k / 10
 }
 
-fn needs_spectrum(rule: &Rule) -> bool {
+/// Whether a rule looks at all variances; the others stop where they have seen enough.
+pub(crate) fn needs_spectrum(rule: &Rule) -> bool {
     !matches!(rule, Rule::Threshold(_) | Rule::Ratio(_) | Rule::CumulativeShare(_))
 }
 
@@ -362,5 +413,6 @@ pub(crate) fn describe(task: &Task, route: Route, reason: String) -> Plan {
         },
         _ => 0,
     };
-    Plan { route, reason, passes, peak_memory: task.memory(route) }
+    let (likely_memory, most) = (task.memory(route), task.most_memory(route));
+    Plan { route, reason, passes, peak_memory: most.max(likely_memory), likely_memory }
 }

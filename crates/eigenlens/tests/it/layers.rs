@@ -121,6 +121,10 @@ fn modules_depend_only_leftwards() {
         };
         for (number, line) in &file.code {
             for used in named_modules(line) {
+                // An exported macro can only name items of the crate root.
+                if line.contains("$crate::") && used.starts_with(char::is_uppercase) {
+                    continue;
+                }
                 // `Scalar: Tile` is the one edge to the right: the kernel of each element type.
                 if file.name == "scalar.rs" && line.contains("crate::linalg::simd") {
                     continue;

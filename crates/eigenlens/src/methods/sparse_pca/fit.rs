@@ -48,7 +48,8 @@ pub(super) fn plan(of: &SparsePca, shape: &DataShape) -> Result<Plan> {
     let plan_of = |solver: Solver| {
         let task = Task { solver, ..of.fit.task(shape) };
         let mut plan = plan::plan(&Task { options: &unlimited(of), ..task })?;
-        plan.peak_memory += extra_memory(of, d as u64, plan.route, exact);
+        let extra = extra_memory(of, d as u64, plan.route, exact);
+        plan = plan.with_more(extra);
         plan.passes = match (plan.route, &of.formulation) {
             (Route::Covariance, _) => 1,
             // Beside the plain components: a step of all starts, or two products of a round.
@@ -213,12 +214,12 @@ fn given(
 ) -> Result<Context> {
     let d = matrix.nrows() as u64;
     let exact = of.proof.is_some();
-    let plan = Plan {
-        route: Route::Given,
-        reason: "a matrix in place of data".into(),
-        passes: 0,
-        peak_memory: 8 * 8 * d * d + extra_memory(of, d, Route::Covariance, exact),
-    };
+    let plan = Plan::new(
+        Route::Given,
+        "a matrix in place of data".into(),
+        0,
+        8 * 8 * d * d + extra_memory(of, d, Route::Covariance, exact),
+    );
     if let Some(budget) = of.fit.options.memory.filter(|b| *b < plan.peak_memory) {
         let (route, needed) = ("the given matrix".into(), plan.peak_memory);
         return Err(Error::Memory { route, needed, budget });

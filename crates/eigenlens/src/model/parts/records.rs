@@ -106,12 +106,8 @@ pub(super) fn plan(parts: &Parts) -> Result<Plan> {
     let Some(route) = Route::ALL.into_iter().find(|r| r.to_string() == name) else {
         return entries.must_be("route", "a route");
     };
-    Ok(Plan {
-        route,
-        reason: entries.text("reason")?.into(),
-        passes: entries.count("passes")?,
-        peak_memory: entries.count("peak_memory")? as u64,
-    })
+    let (reason, passes) = (entries.text("reason")?.into(), entries.count("passes")?);
+    Ok(Plan::new(route, reason, passes, entries.count("peak_memory")? as u64))
 }
 
 fn groups(entries: &Entries, k: usize) -> Result<Vec<Range<usize>>> {
