@@ -5,6 +5,7 @@
 //! streaming, carrying labels) is written once on top of that trait.
 
 pub mod arrow;
+mod budget;
 mod calendar;
 mod contain;
 pub mod csv;
@@ -27,6 +28,7 @@ mod table;
 mod transpose;
 pub mod write;
 
+pub use budget::Budget;
 pub use eigenlens::AnyArray;
 pub use error::{Error, Place, Result};
 pub use images::ImageShape;

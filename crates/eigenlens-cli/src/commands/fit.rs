@@ -4,7 +4,7 @@ use crate::arguments::{self, Common};
 use crate::describe::{component_names, feature_names, model_value, plan_value, summary};
 use crate::failure::Failure;
 use crate::holes::{Whole, where_holes_are};
-use crate::input::{Input, OWN_MEMORY, Opened, Piece};
+use crate::input::{Input, Opened, Piece};
 use crate::methods::{FitMethod, FitOptions, MethodFlags};
 use crate::output::{TableOutput, create, default_model_path, print, view};
 use crate::progress::Progress;
@@ -17,7 +17,7 @@ use eigenlens::{
     Options, Plan, Scalar, Target, TermWeights, Value, Warning,
 };
 use eigenlens_io::write::{Output, check_distinct};
-use eigenlens_io::{AnyArray, Labels, Origin, StoredModel, json};
+use eigenlens_io::{AnyArray, Budget, Labels, Origin, StoredModel, json};
 use ndarray::{Array2, ArrayView2, s};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ pub fn run(method: &FitMethod, common: &Common, talk: &Talk) -> Result<(), Failu
     let opened = Opened::for_fit(&asked.data.data, &asked.reading, targets, common, talk)?;
     let mut options = fit_options(method, asked, &opened, common);
     let mut target = target::read(flags.target(), &opened, talk)?;
-    let memory = Memory::share(&opened, flags, &options, target.as_ref(), common)?;
+    let memory = share(&opened, flags, &options, target.as_ref(), common)?;
 
     let progress = Progress::bytes(talk, "reading");
     let tell = |done, total| progress.at(done, total);
@@ -41,7 +41,7 @@ pub fn run(method: &FitMethod, common: &Common, talk: &Talk) -> Result<(), Failu
     let (n, _) = opened.n_samples();
     let n = input.n_samples().or(n);
     options.n_components = components(method, asked, n, opened.n_features());
-    options.shared.memory = memory.all.map(|all| all.saturating_sub(input.bytes()));
+    options.shared.memory = memory.left(input.bytes());
     let weighted = weigh(&input, &opened, flags)?;
     let data = data(&input, &opened, &weighted)?;
     check_missing(asked, method, &opened)?;
@@ -69,7 +69,7 @@ pub fn run(method: &FitMethod, common: &Common, talk: &Talk) -> Result<(), Failu
             None => e,
         };
         where_holes_are(e, &data, method.takes_missing, |e| {
-            memory.explain(e, &opened, input.bytes())
+            explain(&memory, e, &opened, input.bytes())
         })
     })?;
     drop(spinner);
@@ -185,50 +185,28 @@ fn check_outputs(asked: &arguments::Fit, method: &Method) -> Result<(), Failure>
 }
 
 /// How the budget is shared.
-struct Memory {
-    /// For the table in memory; it is streamed where it needs more.
-    table: Option<u64>,
-    /// For everything but the program and its readers.
-    all: Option<u64>,
+fn share(
+    opened: &Opened,
+    flags: &dyn MethodFlags,
+    options: &FitOptions,
+    target: Option<&Target>,
+    common: &Common,
+) -> Result<Budget, Failure> {
+    let budget = Budget::new(common.memory.map(|Bytes(bytes)| bytes))?;
+    if budget.all.is_none() {
+        return Ok(budget);
+    }
+    let plan = in_memory_plan(opened, flags, options, target, None)?;
+    Ok(budget.with_table(opened.table_bytes(), &plan))
 }
 
-impl Memory {
-    fn share(
-        opened: &Opened,
-        flags: &dyn MethodFlags,
-        options: &FitOptions,
-        target: Option<&Target>,
-        common: &Common,
-    ) -> Result<Memory, Failure> {
-        let Some(Bytes(budget)) = common.memory else {
-            return Ok(Memory { table: None, all: None });
-        };
-        if budget <= OWN_MEMORY {
-            return Err(Failure::File(eigenlens_io::Error::Memory {
-                what: "the program with its readers".into(),
-                needed: OWN_MEMORY + (8 << 20),
-                budget,
-            }));
+/// An error of the fit, with the whole budget that it would need where it is about memory.
+fn explain(budget: &Budget, error: eigenlens::Error, opened: &Opened, table: u64) -> Failure {
+    match budget.explain(error, table) {
+        eigenlens::Error::Memory { route: what, needed, budget } => {
+            Failure::File(eigenlens_io::Error::Memory { what, needed, budget })
         }
-        let all = budget - OWN_MEMORY;
-        let fit = in_memory_plan(opened, flags, options, target, Some(u64::MAX))?;
-        let together = opened.table_bytes().saturating_add(fit.peak_memory);
-        let table = if together <= all { all - fit.peak_memory } else { 0 };
-        Ok(Memory { table: Some(table), all: Some(all) })
-    }
-
-    /// An error of the fit, with the whole budget that it would need: a hint must be enough.
-    fn explain(&self, error: eigenlens::Error, opened: &Opened, table: u64) -> Failure {
-        match (error, self.all) {
-            (eigenlens::Error::Memory { route, needed, .. }, Some(all)) => {
-                Failure::File(eigenlens_io::Error::Memory {
-                    what: route,
-                    needed: needed.saturating_add(OWN_MEMORY + table),
-                    budget: all + OWN_MEMORY,
-                })
-            }
-            (error, _) => opened.explain(error, 0),
-        }
+        error => opened.explain(error, 0),
     }
 }
 
@@ -277,7 +255,7 @@ fn plan(
     let opened = Opened::for_fit(&asked.data.data, &asked.reading, targets, common, talk)?;
     let mut options = fit_options(method, asked, &opened, common);
     let target = target::read(flags.target(), &opened, talk)?;
-    let memory = Memory::share(&opened, flags, &options, target.as_ref(), common)?;
+    let memory = share(&opened, flags, &options, target.as_ref(), common)?;
     let streams = memory.table == Some(0);
     let (known, guess) = opened.n_samples();
     let plan = if streams {
@@ -287,7 +265,7 @@ fn plan(
         options.shared.memory = memory.all;
         let shape = input.data()?.shape();
         plan_shape(shape, &opened, flags, &options, target.as_ref())
-            .map_err(|e| memory.explain(e, &opened, 0))?
+            .map_err(|e| explain(&memory, e, &opened, 0))?
     } else {
         in_memory_plan(&opened, flags, &options, target.as_ref(), memory.all)?
     };

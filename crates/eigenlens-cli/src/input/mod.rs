@@ -6,7 +6,7 @@ mod options;
 mod rows;
 
 pub use columns::{ReadColumns, two_sets};
-pub use rows::{Input, OWN_MEMORY, Piece};
+pub use rows::{Input, Piece};
 
 use crate::arguments::{Common, Reading, WeightKind};
 use crate::failure::Failure;

@@ -9,11 +9,8 @@ use crate::talk::Talk;
 use crate::wishes::Bytes;
 use eigenlens::AnyDataset;
 use eigenlens::{Csr, Dataset, SampleWeights, Scalar};
-use eigenlens_io::{AnyArray, Labels, Loaded, Wanted};
+use eigenlens_io::{AnyArray, Budget, Labels, Loaded, Wanted};
 use std::borrow::Cow;
-
-/// The program itself, and what readers and writers hold at a time.
-pub const OWN_MEMORY: u64 = 40 << 20;
 
 /// The rows of the data.
 pub struct Input<'a> {
@@ -99,7 +96,7 @@ impl Opened {
             return self.load(None, progress, tell, talk);
         };
         // The other half is for what is made of them.
-        let table = budget.saturating_sub(OWN_MEMORY) / 2;
+        let table = budget.saturating_sub(Budget::RESERVED) / 2;
         let input = self.load(Some(table), progress, tell, talk)?;
         if input.piece().is_some() {
             return Ok(input);
@@ -108,7 +105,7 @@ impl Opened {
         let wanted = self.table_bytes().max(table);
         Err(Failure::File(eigenlens_io::Error::Memory {
             what: format!("{} with all its samples", self.name()),
-            needed: OWN_MEMORY + 3 * wanted + (1 << 20),
+            needed: Budget::RESERVED + 3 * wanted + (1 << 20),
             budget,
         }))
     }

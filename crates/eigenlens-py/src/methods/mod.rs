@@ -19,7 +19,8 @@ use crate::data::{DataArgs, Failed, to_array};
 use crate::files::Files;
 use crate::model::Model;
 use crate::options::Shared;
-use eigenlens::{DataShape, Error, Estimator, FitContext, Fitted, Options, Plan, Target};
+use eigenlens::{DataShape, Estimator, FitContext, Fitted, Options, Plan, Target};
+use eigenlens_io::Budget;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -89,14 +90,14 @@ pub fn fit<'py>(
         }
         Some(files) => {
             let method = configured(name, given, unlimited(&options))?;
-            let budget = py.detach(|| Budget::share(&method, files, &options))?;
+            let budget = py.detach(|| share(&method, files, &options))?;
             let held = py.detach(|| files.load(budget.table)).map_err(Failed::File)?;
             let options = Options { memory: budget.left(held.n_bytes()), ..options };
             let method = configured(name, given, options)?;
             py.detach(|| {
                 let fitted = method.fit(&data.data(Some(&held))?, scores);
                 files.keep_findings(&held);
-                fitted.map_err(|error| budget.explain(error, files, held.n_bytes()))
+                fitted.map_err(|error| files.explain(budget.explain(error, held.n_bytes())))
             })?
         }
     };
@@ -121,7 +122,7 @@ pub fn plan<'py>(
         return Ok(plan.to_string());
     };
     let method = configured(name, given, unlimited(&options))?;
-    let budget = py.detach(|| Budget::share(&method, files, &options))?;
+    let budget = py.detach(|| share(&method, files, &options))?;
     let held = if files.is_in_memory() { files.n_bytes() } else { 0 };
     let method = configured(name, given, Options { memory: budget.left(held), ..options })?;
     let plan = py.detach(|| {
@@ -138,48 +139,11 @@ fn unlimited(options: &Options) -> Options {
     Options { memory: None, ..options.clone() }
 }
 
-/// What readers hold at a time, beside the table and the fit.
-const READERS: u64 = 32 << 20;
-
-/// How a budget of memory is shared.
-struct Budget {
-    /// The bytes that the table may take in memory; it is streamed where it needs more.
-    table: Option<u64>,
-    /// The table and the fit together.
-    all: Option<u64>,
-}
-
-impl Budget {
-    /// In memory where table and fit have room, else streamed.
-    fn share(unlimited: &Configured, files: &Files, options: &Options) -> Result<Budget, Failed> {
-        let Some(budget) = options.memory else { return Ok(Budget { table: None, all: None }) };
-        if budget <= READERS {
-            let (what, needed) = (String::from("reading files"), READERS + (8 << 20));
-            return Err(Failed::File(eigenlens_io::Error::Memory { what, needed, budget }));
-        }
-        let all = budget - READERS;
-        if files.is_in_memory() {
-            return Ok(Budget { table: None, all: Some(all) });
-        }
-        let fit = unlimited.plan(&files.data_shape())?;
-        let together = files.n_bytes().saturating_add(fit.peak_memory);
-        let table = if together <= all { all - fit.peak_memory } else { 0 };
-        Ok(Budget { table: Some(table), all: Some(all) })
+/// In memory where table and fit have room, else streamed.
+fn share(unlimited: &Configured, files: &Files, options: &Options) -> Result<Budget, Failed> {
+    let budget = Budget::new(options.memory)?;
+    if budget.all.is_none() || files.is_in_memory() {
+        return Ok(budget);
     }
-
-    /// What is left for the fit beside a table of so many bytes.
-    fn left(&self, table: u64) -> Option<u64> {
-        self.all.map(|all| all.saturating_sub(table))
-    }
-
-    /// A hint must be enough: the whole budget is named, not what was left of it.
-    fn explain(&self, error: Error, files: &Files, table: u64) -> Failed {
-        match (error, self.all) {
-            (Error::Memory { route, needed, .. }, Some(all)) => {
-                let needed = needed.saturating_add(READERS + table);
-                Failed::Library(Error::Memory { route, needed, budget: all + READERS })
-            }
-            (error, _) => files.explain(error),
-        }
-    }
+    Ok(budget.with_table(files.n_bytes(), &unlimited.plan(&files.data_shape())?))
 }
