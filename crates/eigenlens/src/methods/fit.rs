@@ -226,7 +226,7 @@ impl Fit {
         };
         let mut notes = Vec::new();
         let (k, asked, mut pairs) = match selector.resolve(&solver, data, &mut notes)? {
-            Resolved::Found { k, asked, pairs } => (k, asked, pairs),
+            Resolved::Found { k, asked, pairs } => (k, asked, *pairs),
             Resolved::TooMany { at_least } => {
                 let Some(next) = next(at_least) else {
                     return Err(Error::Memory {
@@ -476,9 +476,15 @@ struct ComponentSelector<'a> {
 /// What came of looking for the number of components.
 enum Resolved {
     /// `k` components, and the pairs of which they are the first; there was room for as many as `asked`.
-    Found { k: usize, asked: usize, pairs: EigenPairs },
+    Found { k: usize, asked: usize, pairs: Box<EigenPairs> },
     /// More are needed than the budget has room for.
     TooMany { at_least: usize },
+}
+
+impl Resolved {
+    fn found(k: usize, asked: usize, pairs: EigenPairs) -> Resolved {
+        Resolved::Found { k, asked, pairs: Box::new(pairs) }
+    }
 }
 
 impl ComponentSelector<'_> {
@@ -488,11 +494,11 @@ impl ComponentSelector<'_> {
         data: &Dataset<T>,
         notes: &mut Vec<Warning>,
     ) -> Result<Resolved> {
-        let found =
-            |k: usize, asked: usize, pairs: EigenPairs| Ok(Resolved::Found { k, asked, pairs });
         match &self.fit.n_components {
-            NComponents::Fixed(k) => found(*k, *k, self.leading(solver, *k)?),
-            NComponents::All => found(self.limit, self.limit, self.leading(solver, self.limit)?),
+            NComponents::Fixed(k) => Ok(Resolved::found(*k, *k, self.leading(solver, *k)?)),
+            NComponents::All => {
+                Ok(Resolved::found(self.limit, self.limit, self.leading(solver, self.limit)?))
+            }
             NComponents::VarianceShare(share) => {
                 // The last bits of a sum must not cost a component.
                 let target = share * self.total * (1.0 - 1e-12);
@@ -530,7 +536,7 @@ impl ComponentSelector<'_> {
                 match self.apply(*rule, all, pairs.rounding_floor, data, sample.as_ref()) {
                     Outcome::Chosen(choice) => {
                         match self.chosen(*rule, choice.n_components, notes)? {
-                            Growth::Enough(k) => found(k, self.limit, pairs),
+                            Growth::Enough(k) => Ok(Resolved::found(k, self.limit, pairs)),
                             Growth::AtLeast(at_least) => Ok(Resolved::TooMany { at_least }),
                         }
                     }
@@ -601,7 +607,7 @@ impl ComponentSelector<'_> {
             let likely = plan::likely_applications(k).min(d.div_ceil(krylov::WIDTH));
             if applications + likely > self.affordable {
                 // An iteration that would take longer than another route is not begun.
-                return Ok(Resolved::Found { k, asked: k, pairs: EigenPairs::unfinished() });
+                return Ok(Resolved::found(k, k, EigenPairs::unfinished()));
             }
             if solver.finds_all(k) {
                 k = most.max(1);
@@ -639,7 +645,7 @@ impl ComponentSelector<'_> {
         pairs: EigenPairs,
     ) -> Result<Resolved> {
         let asked = if solver.finds_all(k) { k } else { asked };
-        Ok(Resolved::Found { k, asked, pairs })
+        Ok(Resolved::found(k, asked, pairs))
     }
 
     fn leading<T: Scalar>(&self, solver: &CovarianceSolver<T>, k: usize) -> Result<EigenPairs> {

@@ -112,7 +112,7 @@ fn check_model<T: Scalar>(
         assert!(model.warnings().contains(&Warning::NoVariance));
     } else if oracle.values[rank - 1] > 1e-5 * top {
         assert_eq!(model.n_useful_components(), k.min(rank));
-        let null = Warning::NullComponents { rank: rank, requested: k };
+        let null = Warning::NullComponents { rank, requested: k };
         assert_eq!(model.warnings().contains(&null), rank < k);
     }
     for j in model.n_useful_components()..k {
