@@ -118,22 +118,22 @@ def main() -> None:
     parser.add_argument("--output", type=Path, required=True, help=argparse.SUPPRESS)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--quick", action="store_true", help="small tables: a smoke test")
-    wishes = parser.parse_args()
-    shapes = QUICK_SHAPES if wishes.quick else SHAPES
+    args = parser.parse_args()
+    shapes = QUICK_SHAPES if args.quick else SHAPES
     lines = [
         "| table | program | seconds (min–max) | × ours | peak memory | scores differ by |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
     kept = []
     for kind, peers in PEERS.items():
-        directory = wishes.output / "files"
+        directory = args.output / "files"
         table = generate(directory, kind, shapes[kind])
         programs = ["eigenlens", *peers]
         scores = {program: directory / f"scores-{kind}-{program}.csv" for program in programs}
         runs: dict[str, list[Run]] = {program: [] for program in programs}
-        for turn in range(wishes.runs + 1):
+        for turn in range(args.runs + 1):
             for program in programs:
-                done = run(command(program, wishes.program, table, scores[program]))
+                done = run(command(program, args.program, table, scores[program]))
                 if turn > 0:
                     runs[program].append(done)
                 print(f"{kind}: {program} {done.seconds:.3f} s", file=sys.stderr)
@@ -152,8 +152,8 @@ def main() -> None:
             kept.append({"table": kind, "program": program, "runs": runs_of})
     text = "\n".join(lines) + "\n"
     print(text)
-    (wishes.output / "files.md").write_text(text)
-    (wishes.output / "files.json").write_text(json.dumps(kept, indent=1))
+    (args.output / "files.md").write_text(text)
+    (args.output / "files.json").write_text(json.dumps(kept, indent=1))
 
 
 if __name__ == "__main__":

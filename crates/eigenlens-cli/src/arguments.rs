@@ -2,7 +2,7 @@
 
 use crate::images::parse_shape;
 use crate::methods::FitMethod;
-use crate::wishes::{Bytes, parse_components, parse_missing, parse_solver};
+use crate::options::{Bytes, parse_components, parse_missing, parse_solver};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use eigenlens::{Missing, NComponents, Solver};
 use eigenlens_io::ImageShape;
@@ -110,7 +110,7 @@ pub struct Fit {
     #[command(flatten)]
     pub reading: Reading,
     #[command(flatten)]
-    pub wishes: Wishes,
+    pub options: FitOptionArgs,
     /// Print what would be done and stop before reading.
     #[arg(long)]
     pub plan: bool,
@@ -219,7 +219,7 @@ pub enum WeightKind {
 
 /// What is asked of every method.
 #[derive(Args, Clone)]
-pub struct Wishes {
+pub struct FitOptionArgs {
     /// How many components: a number, a share of the variance (95%), a rule (rule:minka) or all.
     #[arg(long, short = 'k', value_name = "K|P%|rule:NAME|all", value_parser = parse_components,
           help_heading = "Method")]
@@ -272,7 +272,7 @@ pub struct Reconstruct {
     #[arg(long, value_name = "FILE")]
     pub errors: Option<PathBuf>,
     /// How a kernel model finds its approximate pre-images: auto, fixed-point, distances, ridge.
-    #[arg(long, value_name = "WAY", value_parser = crate::wishes::parse_pre_image)]
+    #[arg(long, value_name = "WAY", value_parser = crate::options::parse_pre_image)]
     pub pre_image: Option<eigenlens::PreImage>,
 }
 

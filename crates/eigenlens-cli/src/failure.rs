@@ -1,6 +1,6 @@
 //! Why nothing came of it: words and exit codes.
 
-use crate::wishes::Bytes;
+use crate::options::Bytes;
 use eigenlens::{ErrorKind, Hint};
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;

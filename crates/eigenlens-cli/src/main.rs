@@ -10,18 +10,18 @@ mod input;
 mod interrupt;
 mod kernels;
 mod methods;
+mod options;
 mod output;
 mod pictures;
 mod progress;
-mod talk;
+mod reporter;
 mod target;
 mod terms;
-mod wishes;
 
 use arguments::Cli;
 use clap::Parser;
+use reporter::Reporter;
 use std::process::ExitCode;
-use talk::Talk;
 
 fn main() -> ExitCode {
     interrupt::leave_nothing_behind();
@@ -30,16 +30,16 @@ fn main() -> ExitCode {
         Err(message) => match methods::misfit(&message, std::env::args()) {
             None => return failure::usage(&message),
             Some(failure) => {
-                Talk::new(true).fail(&failure);
+                Reporter::new(true).fail(&failure);
                 return ExitCode::from(failure.exit_code());
             }
         },
     };
-    let talk = Talk::new(cli.common.quiet);
-    match failure::contained(|| commands::run(&cli, &talk)) {
+    let reporter = Reporter::new(cli.common.quiet);
+    match failure::contained(|| commands::run(&cli, &reporter)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            talk.fail(&failure);
+            reporter.fail(&failure);
             ExitCode::from(failure.exit_code())
         }
     }

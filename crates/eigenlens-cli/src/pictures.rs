@@ -7,7 +7,7 @@ use crate::holes::Whole;
 use crate::input::{Input, Opened, Piece};
 use crate::output::create;
 use crate::progress::Progress;
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use crate::terms;
 use eigenlens::model::ppca::Posterior;
 use eigenlens::model::{Cells, Linear, covariance_ellipse, normal_ellipse};
@@ -50,14 +50,14 @@ impl Samples {
         reading: &Reading,
         [color, names]: [Option<&String>; 2],
         common: &Common,
-        talk: &Talk,
+        reporter: &Reporter,
     ) -> Result<Samples, Failure> {
-        let opened = Opened::for_model(paths, stored, reading, common, talk)?;
+        let opened = Opened::for_model(paths, stored, reading, common, reporter)?;
         let color = color.map(|name| opened.label(name)).transpose()?;
         let names = names.map(|name| opened.label(name)).transpose()?;
-        let progress = Progress::bytes(talk, "reading");
+        let progress = Progress::bytes(reporter, "reading");
         let tell = |done, total| progress.at(done, total);
-        let input = opened.load_all(common, &progress, &tell, talk)?;
+        let input = opened.load_all(common, &progress, &tell, reporter)?;
         let mut samples = Samples::of(&input, &opened, stored).map_err(|e| opened.explain(e, 0))?;
         samples.color = color.or(samples.color);
         samples.names = names.or(samples.names);
@@ -347,16 +347,16 @@ pub fn imputation_picture(
     stored: &StoredModel,
     reading: &Reading,
     common: &Common,
-    talk: &Talk,
+    reporter: &Reporter,
 ) -> Result<Scores, Failure> {
     /// The share of observed entries that is hidden.
     const HIDDEN: f64 = 0.1;
     let model = &*stored.model;
     let Some(ppca) = model.as_ppca() else { return Err(no_picture(model, "imputation")) };
-    let opened = Opened::for_model(paths, stored, reading, common, talk)?;
-    let progress = Progress::bytes(talk, "reading");
+    let opened = Opened::for_model(paths, stored, reading, common, reporter)?;
+    let progress = Progress::bytes(reporter, "reading");
     let tell = |done, total| progress.at(done, total);
-    let input = opened.load_all(common, &progress, &tell, talk)?;
+    let input = opened.load_all(common, &progress, &tell, reporter)?;
     let data = input.data()?;
     let hidden = dispatch!(&data, d => ppca.held_out(d, HIDDEN, common.seed));
     let hidden = hidden.map_err(|e| opened.explain(e, 0))?;
@@ -578,7 +578,7 @@ impl PictureOutput {
         Ok(PictureOutput { output: create(path, inputs)?, path: path.into(), png })
     }
 
-    pub fn write(mut self, picture: &Picture, talk: &Talk) -> Result<(), Failure> {
+    pub fn write(mut self, picture: &Picture, reporter: &Reporter) -> Result<(), Failure> {
         if self.png {
             self.output.put(&picture.png(Picture::SCALE)?)?;
         } else {
@@ -586,7 +586,7 @@ impl PictureOutput {
         }
         self.output.commit()?;
         if self.path != Path::new("-") {
-            talk.say(format!("picture: {}", self.path.display()));
+            reporter.info(format!("picture: {}", self.path.display()));
         }
         Ok(())
     }

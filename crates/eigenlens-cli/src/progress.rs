@@ -1,6 +1,6 @@
 //! Bars with rate and time left, when stderr is a terminal.
 
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use eigenlens::model::number;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::ops::ControlFlow;
@@ -13,25 +13,25 @@ pub struct Progress {
 
 impl Progress {
     /// A bar over bytes; the total may become known later.
-    pub fn bytes(talk: &Talk, what: &'static str) -> Progress {
+    pub fn bytes(reporter: &Reporter, what: &'static str) -> Progress {
         let template =
             "{prefix:.dim} {bar:30} {bytes}/{total_bytes} {binary_bytes_per_sec} {eta} left";
-        Progress::new(talk, what, template)
+        Progress::new(reporter, what, template)
     }
 
     /// A sign of life while something of unknown length goes on.
-    pub fn spinner(talk: &Talk, what: &'static str) -> Progress {
-        let progress = Progress::new(talk, what, "{prefix:.dim} {spinner} {elapsed} {msg}");
-        if talk.shows_progress() {
+    pub fn spinner(reporter: &Reporter, what: &'static str) -> Progress {
+        let progress = Progress::new(reporter, what, "{prefix:.dim} {spinner} {elapsed} {msg}");
+        if reporter.shows_progress() {
             progress.bar.enable_steady_tick(Duration::from_millis(120));
         }
         progress
     }
 
-    fn new(talk: &Talk, what: &'static str, template: &str) -> Progress {
+    fn new(reporter: &Reporter, what: &'static str, template: &str) -> Progress {
         let bar = ProgressBar::with_draw_target(
             None,
-            if talk.shows_progress() {
+            if reporter.shows_progress() {
                 ProgressDrawTarget::stderr_with_hz(10)
             } else {
                 ProgressDrawTarget::hidden()

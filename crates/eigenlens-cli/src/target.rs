@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::input::{Opened, ReadColumns, listed};
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use clap::{Args, ValueEnum};
 use eigenlens::model::number;
 use eigenlens::{LabelKernel, Target, TargetKind};
@@ -112,14 +112,14 @@ pub fn names(target: Option<&TargetOptions>) -> &[String] {
 
 /// Reads the target and tells what it is taken for.
 pub fn read(
-    asked: Option<&TargetOptions>,
+    args: Option<&TargetOptions>,
     opened: &Opened,
-    talk: &Talk,
+    reporter: &Reporter,
 ) -> Result<Option<Target>, Failure> {
-    let Some(asked) = asked else { return Ok(None) };
-    let target = match columns(asked, opened)? {
-        ReadColumns::Text(_) if asked.target_kind == KindWord::Number => {
-            let name = listed(&asked.target);
+    let Some(args) = args else { return Ok(None) };
+    let target = match columns(args, opened)? {
+        ReadColumns::Text(_) if args.target_kind == KindWord::Number => {
+            let name = listed(&args.target);
             return Err(Failure::Data {
                 what: format!("the target `{name}` is text, but numbers were asked for"),
                 hint: Some("leave out `--target-kind number`".into()),
@@ -128,20 +128,20 @@ pub fn read(
         ReadColumns::Text(labels) => classes(&labels),
         ReadColumns::Numbers(values) => Target::guess(
             values,
-            match asked.target_kind {
+            match args.target_kind {
                 KindWord::Auto => TargetKind::Auto,
                 KindWord::Class => TargetKind::Class,
                 KindWord::Number => TargetKind::Number,
             },
         ),
     };
-    talk.say(format!("target: {} ({})", listed(&asked.target), in_words(&target)));
+    reporter.info(format!("target: {} ({})", listed(&args.target), in_words(&target)));
     Ok(Some(target))
 }
 
 /// The columns of the target: text where classes are asked for and are not all numbers.
-fn columns(asked: &TargetOptions, opened: &Opened) -> Result<ReadColumns, Failure> {
-    match (opened.columns_by_name(&asked.target), asked.target_kind, &asked.target[..]) {
+fn columns(args: &TargetOptions, opened: &Opened) -> Result<ReadColumns, Failure> {
+    match (opened.columns_by_name(&args.target), args.target_kind, &args.target[..]) {
         (Err(Failure::File(Error::BadCell { .. })), KindWord::Class, [name]) => {
             opened.text_column(name)
         }

@@ -18,15 +18,15 @@ pub(crate) fn unique_names(names: Vec<String>) -> (Vec<String>, Vec<Note>) {
     let (mut unnamed, mut repeated) = (0, 0);
     let mut unique = Vec::with_capacity(names.len());
     for (index, name) in names.into_iter().enumerate() {
-        let wish = if name.is_empty() { format!("x{}", index + 1) } else { name.clone() };
-        let is_free = !used.contains(&wish) && (!name.is_empty() || !given.contains(&wish));
+        let wanted = if name.is_empty() { format!("x{}", index + 1) } else { name.clone() };
+        let is_free = !used.contains(&wanted) && (!name.is_empty() || !given.contains(&wanted));
         let chosen = if is_free {
-            wish
+            wanted
         } else {
-            let counter = counters.entry(wish.clone()).or_insert(1);
+            let counter = counters.entry(wanted.clone()).or_insert(1);
             loop {
                 *counter += 1;
-                let candidate = format!("{wish}_{counter}");
+                let candidate = format!("{wanted}_{counter}");
                 if !used.contains(&candidate) && !given.contains(&candidate) {
                     break candidate;
                 }

@@ -88,11 +88,11 @@ impl Moments {
 #[pyfunction]
 pub fn fit_moments(
     py: Python,
-    wishes: &Bound<PyAny>,
+    given: &Bound<PyAny>,
     moments: &Bound<Moments>,
     options: Shared,
 ) -> PyResult<Model> {
-    let pca = pca(wishes, options.options())?;
+    let pca = pca(given, options.options())?;
     let moments = &moments.get().0;
     let model = py.detach(|| pca.fit_moments(moments)).map_err(errors::library)?;
     Ok(Model::new(Box::new(model)))

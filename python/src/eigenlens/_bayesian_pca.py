@@ -74,7 +74,7 @@ warnings_
         self.n_jobs = n_jobs
         self.weight_kind = weight_kind
 
-    def _wishes(self, data: Data) -> dict[str, Any]:
+    def _method_options(self, data: Data) -> dict[str, Any]:
         most = self.n_components
         if most is None:
             most = max(1, min(30, data.n_features - 1, data.n_counted or data.n_features))

@@ -126,7 +126,7 @@ class ClassicalMDS(Embedding):
             return data
         return of_array(self._distances(X, self._fit_X if new else X))
 
-    def _wishes(self, data: Data) -> dict[str, Any]:
+    def _method_options(self, data: Data) -> dict[str, Any]:
         k, n = int(self.n_components), data.n_samples
         return {
             "n_components": k if n is None else min(k, n),

@@ -28,7 +28,7 @@ SHARED = {"memory": [MEMORY], "n_jobs": [JOBS, NOTHING]}
 class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """An estimator over a compiled method.
 
-    A subclass names its method, says what its parameters may be, turns them into wishes and names
+    A subclass names its method, says what its parameters may be, turns them into method_options and names
     the attributes of its model; fitting, transforming, storing and showing are here.
     """
 
@@ -39,7 +39,7 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     # What a subclass says.
 
-    def _wishes(self, data: Data) -> dict[str, Any]:
+    def _method_options(self, data: Data) -> dict[str, Any]:
         """The parameters in the words of the compiled part."""
         raise NotImplementedError
 
@@ -131,8 +131,8 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _planned(self, X: Any) -> str:
         data = for_estimator(self, X, reset=True)
-        wishes, given = self._wishes(data), self._seen(data, new=False).given
-        return _core.plan(self._compiled(), wishes, given, self._shared())
+        method_options, given = self._method_options(data), self._seen(data, new=False).given
+        return _core.plan(self._compiled(), method_options, given, self._shared())
 
     def _fit(self, X: Any, sample_weight: Any, *, scores: bool) -> np.ndarray | None:
         _constraints.check(self, self._constraints)
@@ -145,8 +145,8 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             ensure_min_features=self._ensure_min_features,
             ensure_all_finite=self._must_be_finite(),
         )
-        wishes, given = self._wishes(data), self._seen(data, new=False).given
-        model, found = _core.fit(self._compiled(), wishes, given, self._shared(), scores)
+        method_options, given = self._method_options(data), self._seen(data, new=False).given
+        model, found = _core.fit(self._compiled(), method_options, given, self._shared(), scores)
         self._take(model, data, found)
         return found
 

@@ -152,15 +152,15 @@ class IncrementalPCA(Estimator):
             n_features=moments.n_features,
             dtype=self._dtype,
         )
-        wishes = self._wishes_for(self.n_components_)
-        self._take(_core.fit_moments(wishes, moments, self._shared()), data, None)
+        method_options = self._wishes_for(self.n_components_)
+        self._take(_core.fit_moments(method_options, moments, self._shared()), data, None)
 
     def _fit(self, X: Any, sample_weight: Any, *, scores: bool) -> np.ndarray | None:
         self.__dict__.pop("_moments", None)
         self.__dict__.pop("n_samples_seen_", None)
         return super()._fit(X, sample_weight, scores=scores)
 
-    def _wishes(self, data: Data) -> dict[str, Any]:
+    def _method_options(self, data: Data) -> dict[str, Any]:
         rows, d = data.n_counted, data.n_features
         self.batch_size_ = 5 * d if self.batch_size is None else self.batch_size
         first = self.batch_size_ if rows is None else min(self.batch_size_, rows)

@@ -206,7 +206,7 @@ class Isomap(Embedding):
     def _compiled(self) -> str:
         return "isomap" if self._is_euclidean() else "mds"
 
-    def _wishes(self, data: Data) -> dict[str, Any]:
+    def _method_options(self, data: Data) -> dict[str, Any]:
         self._check(data)
         k, n = int(self.n_components), data.n_samples
         k = k if n is None else min(k, n)

@@ -279,24 +279,24 @@ class KernelPCA(Estimator):
             raise NotImplementedError("Inverse transform not implemented for sparse matrices!")
         return super()._fit(X, sample_weight, scores=scores)
 
-    def _wishes(self, data: Data) -> dict[str, Any]:
+    def _method_options(self, data: Data) -> dict[str, Any]:
         self.gamma_ = 1.0 / data.n_features if self.gamma is None else float(self.gamma)
         if self.approximation == "subset" and self.n_landmarks is None:
             raise ValueError("approximation='subset' needs n_landmarks, the number of samples")
         return {
-            "n_components": self._wished_components(data),
+            "n_components": self._n_components_asked_for(data),
             "kernel": self._compiled_kernel() or _PRECOMPUTED,
             "approximation": self.approximation,
             "size": self.n_landmarks,
         }
 
-    def _wished_components(self, data: Data) -> int | None:
-        n, wish = data.n_samples, self.n_components
+    def _n_components_asked_for(self, data: Data) -> int | None:
+        n, n_components = data.n_samples, self.n_components
         most = n
         if self.approximation != "exact" and self.n_landmarks is not None and n is not None:
             most = min(n, self.n_landmarks)
-        if wish is not None:
-            return int(wish) if most is None else min(int(wish), most)
+        if n_components is not None:
+            return int(n_components) if most is None else min(int(n_components), most)
         if most is None:
             return None
         # Centring takes one from the rank; linear and cosine kernels have at most that of the data.

@@ -155,14 +155,14 @@ default='rbf'
             self._fit_X = X.copy()
         return of_array(_kernels.of_pairs(X, self._fit_X if new else X, self.kernel, {}))
 
-    def _wishes(self, data: Data) -> dict[str, Any]:
+    def _method_options(self, data: Data) -> dict[str, Any]:
         kernel = {
             "name": "precomputed" if callable(self.kernel) else self.kernel,
             "gamma": None if self.gamma is None else float(self.gamma),
             "degree": int(self.degree),
             "coef0": float(self.coef0),
         }
-        return {**self._supervision_wishes(), "kernel": kernel}
+        return {**self._supervision_method_options(), "kernel": kernel}
 
     def _describe(self, model: _core.Model, data: Data, scores: np.ndarray | None) -> None:
         super()._describe(model, data, scores)

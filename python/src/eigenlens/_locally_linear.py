@@ -190,7 +190,7 @@ class LocallyLinearEmbedding(Embedding):
         # `tol` is what another solver stops at; ours is certified at its own.
         return None
 
-    def _wishes(self, data: Data) -> dict[str, Any]:
+    def _method_options(self, data: Data) -> dict[str, Any]:
         self._check(data)
         if not self.reg > 0:
             raise ValueError(

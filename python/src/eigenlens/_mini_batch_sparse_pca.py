@@ -100,13 +100,13 @@ explained_variance_ratio_, total_variance_, plan_, warnings_, n_features_in_, fe
         self.max_no_improvement = max_no_improvement
         self.memory = memory
 
-    def _wishes(self, data: Data) -> dict[str, Any]:
+    def _method_options(self, data: Data) -> dict[str, Any]:
         if self.callback is not None:
             raise ValueError(
                 "callback is not called, as there are no minibatches; leave it out, and see "
                 "`error_` for the objective after each step"
             )
-        return super()._wishes(data)
+        return super()._method_options(data)
 
     def _tolerance(self) -> float | None:
         # `tol` is a change of the dictionary between minibatches.

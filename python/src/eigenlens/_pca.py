@@ -258,11 +258,11 @@ class PCA(Estimator):
             n_features=moments.n_features,
             dtype=np.dtype(np.float64),
         )
-        wishes = {**self._wishes(data), "solver": "auto"}
-        self._take(_core.fit_moments(wishes, moments._core, self._shared()), data, None)
+        method_options = {**self._method_options(data), "solver": "auto"}
+        self._take(_core.fit_moments(method_options, moments._core, self._shared()), data, None)
         return self
 
-    def _wishes(self, data: Data) -> dict[str, Any]:
+    def _method_options(self, data: Data) -> dict[str, Any]:
         if data.is_sparse and self.svd_solver in ("full", "randomized", "dual"):
             raise TypeError(
                 'PCA only support sparse inputs with the "arpack" and "covariance_eigh" solvers, '
@@ -270,7 +270,7 @@ class PCA(Estimator):
                 "alternative."
             )
         return {
-            "n_components": self._wished_components(data),
+            "n_components": self._n_components_asked_for(data),
             "standardize": bool(self.standardize),
             "whiten": bool(self.whiten),
             "solver": self._solver(data),
@@ -286,48 +286,48 @@ class PCA(Estimator):
             power = 7 if isinstance(k, int) and k < 0.1 * limit else 4
         return int(self.n_oversamples), int(power)
 
-    def _wished_components(self, data: Data) -> int | float | str | None:
-        wish, limit = self.n_components, data.limit
+    def _n_components_asked_for(self, data: Data) -> int | float | str | None:
+        n_components, limit = self.n_components, data.limit
         solver = "arpack" if data.is_sparse and self.svd_solver == "auto" else self.svd_solver
-        if wish is None:
+        if n_components is None:
             return limit - 1 if solver == "arpack" and limit is not None and limit > 1 else None
-        if wish == 0:
+        if n_components == 0:
             raise ValueError(
                 "n_components=0 keeps nothing; use n_components=1 or more, or a rule such as "
                 "'parallel-analysis', to let the data decide"
             )
-        if isinstance(wish, str):
-            return self._rule(wish, solver, data)
-        if isinstance(wish, float | np.floating):
+        if isinstance(n_components, str):
+            return self._rule(n_components, solver, data)
+        if isinstance(n_components, float | np.floating):
             if solver in ("arpack", "randomized"):
                 raise ValueError(
-                    f"n_components={wish!r} must be between 1 and "
+                    f"n_components={n_components!r} must be between 1 and "
                     f"min(n_samples, n_features)={limit!r} with svd_solver={solver!r}"
                 )
-            return float(wish)
-        if limit is not None and wish > limit:
+            return float(n_components)
+        if limit is not None and n_components > limit:
             least = 1 if solver in ("arpack", "randomized") else 0
             raise ValueError(
-                f"n_components={wish!r} must be between {least} and "
+                f"n_components={n_components!r} must be between {least} and "
                 f"min(n_samples, n_features)={limit!r} with svd_solver={solver!r}"
             )
-        if solver == "arpack" and wish == limit:
+        if solver == "arpack" and n_components == limit:
             raise ValueError(
-                f"n_components={wish!r} must be strictly less than "
+                f"n_components={n_components!r} must be strictly less than "
                 f"min(n_samples, n_features)={limit!r} with svd_solver='arpack'"
             )
-        return int(wish)
+        return int(n_components)
 
-    def _rule(self, wish: str, solver: str, data: Data) -> str:
+    def _rule(self, n_components: str, solver: str, data: Data) -> str:
         if solver in ("arpack", "randomized"):
             raise ValueError(
-                f"n_components={wish!r} cannot be a string with svd_solver={solver!r}"
+                f"n_components={n_components!r} cannot be a string with svd_solver={solver!r}"
             )
-        if wish == "mle":
+        if n_components == "mle":
             if data.n_samples is not None and data.n_samples < data.n_features:
                 raise ValueError("n_components='mle' is only supported if n_samples >= n_features")
             return "minka"
-        return wish
+        return n_components
 
     @classmethod
     def _parameters_of(cls, model: _core.Model) -> dict[str, Any]:

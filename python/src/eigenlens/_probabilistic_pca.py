@@ -146,7 +146,7 @@ class ProbabilisticPCA(Estimator):
         check_is_fitted(self)
         return self._model.covariance()
 
-    def _wishes(self, data: Data) -> dict[str, Any]:
+    def _method_options(self, data: Data) -> dict[str, Any]:
         k = self.n_components
         if k is None:
             k = max(1, (data.limit or data.n_features) - 1)

@@ -145,7 +145,7 @@ class ProbabilisticPCAMixture(Estimator):
         check_is_fitted(self)
         return self._model.memberships(for_estimator(self, X, reset=False).given)
 
-    def _wishes(self, data: Data) -> dict[str, Any]:
+    def _method_options(self, data: Data) -> dict[str, Any]:
         if data.is_sparse:
             raise TypeError(
                 "Sparse data was passed, but dense data is required. "

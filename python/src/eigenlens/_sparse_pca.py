@@ -195,7 +195,7 @@ class SparsePCA(Estimator):
         beyond = self.n_components_ - len(components)
         return np.pad(scores, ((0, 0), (0, beyond))) if beyond else scores
 
-    def _wishes(self, data: Data) -> dict[str, Any]:
+    def _method_options(self, data: Data) -> dict[str, Any]:
         d, k = data.n_features, self._k(data)
         if self.max_iter == 0:
             raise ValueError("max_iter=0 leaves plain components; use PCA, or max_iter=1 or more")

@@ -46,7 +46,7 @@ class Supervised(Estimator):
             self.classes_ = classes(y)
         return found
 
-    def _supervision_wishes(self) -> dict[str, Any]:
+    def _supervision_method_options(self) -> dict[str, Any]:
         given_kernel = self.label_kernel == "precomputed"
         return {
             "n_components": self.n_components,

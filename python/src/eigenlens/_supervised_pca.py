@@ -136,9 +136,9 @@ class SupervisedPCA(Supervised):
         samples = scores @ self.components_
         return (samples if self.scale_ is None else samples * self.scale_) + self.mean_
 
-    def _wishes(self, data: Data) -> dict[str, Any]:
+    def _method_options(self, data: Data) -> dict[str, Any]:
         return {
-            **self._supervision_wishes(),
+            **self._supervision_method_options(),
             "supervision": float(self.supervision),
             "standardize": bool(self.standardize),
         }

@@ -100,7 +100,7 @@ class TruncatedSVD(Estimator):
         """Fits the model and returns the scores of the samples (n_samples × n_components)."""
         return self._fit(X, None, scores=True)
 
-    def _wishes(self, data: Data) -> dict[str, Any]:
+    def _method_options(self, data: Data) -> dict[str, Any]:
         k = int(self.n_components)
         if self.algorithm == "arpack":
             if data.limit is not None and k >= data.limit:

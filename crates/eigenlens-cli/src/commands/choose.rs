@@ -4,11 +4,11 @@ use crate::arguments::{Choose, Common};
 use crate::failure::Failure;
 use crate::holes::{Whole, where_holes_are};
 use crate::input::Opened;
+use crate::options::rule_text;
 use crate::output::print;
 use crate::pictures::PictureOutput;
 use crate::progress::Progress;
-use crate::talk::Talk;
-use crate::wishes::rule_text;
+use crate::reporter::Reporter;
 use eigenlens::model::number;
 use eigenlens::select::{self, Outcome, Sample};
 use eigenlens::{AnyDataset, dispatch};
@@ -17,15 +17,15 @@ use eigenlens_io::json;
 use eigenlens_report::{ChoiceOfK, Column, Table};
 use ndarray::Array2;
 
-pub fn run(asked: &Choose, common: &Common, talk: &Talk) -> Result<(), Failure> {
-    let picture = match &asked.output {
-        Some(path) => Some(PictureOutput::create(path, &asked.data.data)?),
+pub fn run(args: &Choose, common: &Common, reporter: &Reporter) -> Result<(), Failure> {
+    let picture = match &args.output {
+        Some(path) => Some(PictureOutput::create(path, &args.data.data)?),
         None => None,
     };
-    let opened = Opened::for_fit(&asked.data.data, &asked.reading, &[], common, talk)?;
-    let progress = Progress::bytes(talk, "reading");
+    let opened = Opened::for_fit(&args.data.data, &args.reading, &[], common, reporter)?;
+    let progress = Progress::bytes(reporter, "reading");
     let tell = |done, total| progress.at(done, total);
-    let input = opened.load(common.memory.map(|m| m.0 / 2), &progress, &tell, talk)?;
+    let input = opened.load(common.memory.map(|m| m.0 / 2), &progress, &tell, reporter)?;
     let options = Options {
         threads: common.threads.map(usize::from),
         memory: common.memory.map(|m| m.0 / 2),
@@ -33,7 +33,7 @@ pub fn run(asked: &Choose, common: &Common, talk: &Talk) -> Result<(), Failure> 
         ..Options::default()
     };
     let data = input.data()?;
-    let spinner = Progress::spinner(talk, "comparing");
+    let spinner = Progress::spinner(reporter, "comparing");
     let explain = |e| opened.explain(e, 0);
     // Holes are gone before the rules see the data, or integrated out.
     let whole = match opened.missing() {
@@ -42,8 +42,8 @@ pub fn run(asked: &Choose, common: &Common, talk: &Talk) -> Result<(), Failure> 
     };
     let data = whole.as_ref().map_or(data, Whole::data);
     let pca = Pca::new(components(&data))
-        .standardize(asked.scale)
-        .center(!asked.no_center)
+        .standardize(args.scale)
+        .center(!args.no_center)
         .options(options);
     let mut tell = spinner.steps().observer();
     let model = dispatch!(&data, d => pca.fit_observed(d, &mut tell))
@@ -53,19 +53,19 @@ pub fn run(asked: &Choose, common: &Common, talk: &Talk) -> Result<(), Failure> 
     let spectrum = model.spectrum().map_err(explain)?;
     let outcomes = select::apply_all(&Rule::all(), &spectrum.view(), sample.as_ref(), common.seed);
     drop(spinner);
-    input.tell_findings(talk)?;
+    input.tell_findings(reporter)?;
     if let Some(treatment) = whole.as_ref().and_then(Whole::treatment).or(model.missing()) {
-        talk.say(format!("missing: {treatment}"));
+        reporter.info(format!("missing: {treatment}"));
     }
     if let Some(Sample { rows, of }) = sample.filter(|_| model.missing().is_some()) {
-        talk.say(format!(
+        reporter.info(format!(
             "rules that look at samples: they see {} of {of}, those without missing values",
             rows.nrows()
         ));
     }
 
     if let Some(output) = picture {
-        output.write(&drawing(&outcomes, model.explained_variance()).draw()?, talk)?;
+        output.write(&drawing(&outcomes, model.explained_variance()).draw()?, reporter)?;
     }
     if common.json {
         return print(&format!("{}\n", json::to_json_lines(&value(&outcomes))));

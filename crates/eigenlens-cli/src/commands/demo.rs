@@ -2,7 +2,7 @@
 
 use crate::arguments::{Cli, Common};
 use crate::failure::Failure;
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use clap::Parser;
 
 const STEPS: [&str; 3] = [
@@ -11,14 +11,15 @@ const STEPS: [&str; 3] = [
     "eigenlens plot iris.model.safetensors iris.csv -o iris.svg",
 ];
 
-pub fn run(common: &Common, talk: &Talk) -> Result<(), Failure> {
+pub fn run(common: &Common, reporter: &Reporter) -> Result<(), Failure> {
     for step in STEPS {
-        talk.say(format!("$ {step}"));
+        reporter.info(format!("$ {step}"));
         let cli = Cli::try_parse_from(step.split(' '))
             .map_err(|e| Failure::Internal(format!("`{step}` is not understood: {e}")))?;
-        super::run(&Cli { common: common.clone(), ..cli }, talk)?;
-        talk.say("");
+        super::run(&Cli { common: common.clone(), ..cli }, reporter)?;
+        reporter.info("");
     }
-    talk.say("next: `eigenlens report iris.model.safetensors iris.csv`, or a table of your own");
+    reporter
+        .info("next: `eigenlens report iris.model.safetensors iris.csv`, or a table of your own");
     Ok(())
 }

@@ -3,7 +3,7 @@
 use crate::arguments::Example;
 use crate::failure::Failure;
 use crate::output;
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -71,12 +71,12 @@ pub fn names() -> PossibleValuesParser {
     PossibleValuesParser::new(SAMPLES.iter().map(|s| PossibleValue::new(s.name).help(s.what)))
 }
 
-pub fn run(asked: &Example, talk: &Talk) -> Result<(), Failure> {
-    let Some(sample) = SAMPLES.iter().find(|sample| sample.name == asked.name) else {
-        return Err(Failure::Internal(format!("the table `{}` has no row", asked.name)));
+pub fn run(args: &Example, reporter: &Reporter) -> Result<(), Failure> {
+    let Some(sample) = SAMPLES.iter().find(|sample| sample.name == args.name) else {
+        return Err(Failure::Internal(format!("the table `{}` has no row", args.name)));
     };
     let bytes = (sample.bytes)();
-    let path = asked.output.clone().unwrap_or_else(|| PathBuf::from(sample.file));
+    let path = args.output.clone().unwrap_or_else(|| PathBuf::from(sample.file));
     // Somebody's own file of that name must not go; ours may be written again.
     if path != Path::new("-") && std::fs::read(&path).is_ok_and(|found| found != bytes) {
         return Err(Failure::usage(
@@ -88,7 +88,7 @@ pub fn run(asked: &Example, talk: &Talk) -> Result<(), Failure> {
         return output::print_bytes(&bytes);
     }
     output::write_bytes(&path, &bytes)?;
-    talk.say(format!("wrote {}: {}", path.display(), sample.what));
+    reporter.info(format!("wrote {}: {}", path.display(), sample.what));
     Ok(())
 }
 

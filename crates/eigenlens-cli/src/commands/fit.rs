@@ -6,12 +6,12 @@ use crate::failure::Failure;
 use crate::holes::{Whole, where_holes_are};
 use crate::input::{Input, Opened, Piece};
 use crate::methods::{FitMethod, FitOptions, MethodFlags};
+use crate::options::{Bytes, components_text};
 use crate::output::{TableOutput, create, default_model_path, print, view};
 use crate::progress::Progress;
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use crate::target;
 use crate::terms;
-use crate::wishes::{Bytes, components_text};
 use eigenlens::{
     AnyDataset, Csr, DataShape, Dataset, FitContext, Fitted, Method, Missing, Model, NComponents,
     Options, Plan, Scalar, Target, TermWeights, Value, Warning,
@@ -22,29 +22,29 @@ use ndarray::{Array2, ArrayView2, s};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-pub fn run(method: &FitMethod, common: &Common, talk: &Talk) -> Result<(), Failure> {
-    let (method, flags, asked) = method.parsed();
-    check_outputs(asked, method)?;
-    if asked.plan {
-        return plan(asked, method, flags, common, talk);
+pub fn run(method: &FitMethod, common: &Common, reporter: &Reporter) -> Result<(), Failure> {
+    let (method, flags, args) = method.parsed();
+    check_outputs(args, method)?;
+    if args.plan {
+        return plan(args, method, flags, common, reporter);
     }
-    let outputs = Outputs::create(asked, method, common, talk)?;
+    let outputs = Outputs::create(args, method, common, reporter)?;
     let targets = target::names(flags.target());
-    let opened = Opened::for_fit(&asked.data.data, &asked.reading, targets, common, talk)?;
-    let mut options = fit_options(method, asked, &opened, common);
-    let mut target = target::read(flags.target(), &opened, talk)?;
+    let opened = Opened::for_fit(&args.data.data, &args.reading, targets, common, reporter)?;
+    let mut options = fit_options(method, args, &opened, common);
+    let mut target = target::read(flags.target(), &opened, reporter)?;
     let memory = share(&opened, flags, &options, target.as_ref(), common)?;
 
-    let progress = Progress::bytes(talk, "reading");
+    let progress = Progress::bytes(reporter, "reading");
     let tell = |done, total| progress.at(done, total);
-    let input = opened.load(memory.table, &progress, &tell, talk)?;
+    let input = opened.load(memory.table, &progress, &tell, reporter)?;
     let (n, _) = opened.n_samples();
     let n = input.n_samples().or(n);
-    options.n_components = components(method, asked, n, opened.n_features());
+    options.n_components = components(method, args, n, opened.n_features());
     options.shared.memory = memory.left(input.bytes());
     let weighted = weigh(&input, &opened, flags)?;
     let data = data(&input, &opened, &weighted)?;
-    check_missing(asked, method, &opened)?;
+    check_missing(args, method, &opened)?;
     let whole =
         if method.takes_missing { None } else { Whole::of(&data, &opened, &options.shared)? };
     let data = whole.as_ref().map_or(data, Whole::data);
@@ -53,7 +53,7 @@ pub fn run(method: &FitMethod, common: &Common, talk: &Talk) -> Result<(), Failu
     }
 
     // A stream shows how far each pass is.
-    let spinner = input.piece().map(|_| Progress::spinner(talk, "fitting"));
+    let spinner = input.piece().map(|_| Progress::spinner(reporter, "fitting"));
     let mut observer = spinner.as_ref().map(Progress::steps).unwrap_or_default().observer();
     // Under a budget scores are made afterwards, block by block.
     let want_scores = outputs.scores.is_some() && memory.all.is_none() && input.piece().is_some();
@@ -73,19 +73,19 @@ pub fn run(method: &FitMethod, common: &Common, talk: &Talk) -> Result<(), Failu
         })
     })?;
     drop(spinner);
-    input.tell_findings(talk)?;
+    input.tell_findings(reporter)?;
     let Fitted { model, scores } = fitted;
     // Scores that the model holds cost no memory, and must not depend on the budget.
     let scores = match (&outputs.scores, scores) {
         (Some(_), None) => model.training_scores().map(|held| in_type_of(&opened, held)),
         (_, scores) => scores,
     };
-    tell_choice(&*model, asked, &options, talk);
+    tell_choice(&*model, args, &options, reporter);
     let treated = whole.as_ref().and_then(Whole::treatment).or(model.missing());
     if let Some(treatment) = treated {
-        talk.say(format!("missing: {treatment}"));
+        reporter.info(format!("missing: {treatment}"));
     }
-    mind_warnings(&*model, common, talk)?;
+    mind_warnings(&*model, common, reporter)?;
 
     // Columns that a policy for missing values left out are no features.
     let mut columns = opened.origin_columns();
@@ -104,7 +104,7 @@ pub fn run(method: &FitMethod, common: &Common, talk: &Talk) -> Result<(), Failu
             image: opened.image_shape(),
         },
     };
-    let written = outputs.write(&stored, scores, &input, &opened, talk)?;
+    let written = outputs.write(&stored, scores, &input, &opened, reporter)?;
     let text = if common.json {
         let files = written.files.iter().map(|(name, path)| (*name, Value::from(path)));
         let result = Value::map([("model", model_value(&stored)), ("files", Value::map(files))]);
@@ -114,7 +114,7 @@ pub fn run(method: &FitMethod, common: &Common, talk: &Talk) -> Result<(), Failu
     };
     if written.to_stdout {
         // The table is the result; what else there is to say goes to stderr.
-        talk.say(text.trim_end());
+        reporter.info(text.trim_end());
         return Ok(());
     }
     print(&text)
@@ -123,26 +123,26 @@ pub fn run(method: &FitMethod, common: &Common, talk: &Talk) -> Result<(), Failu
 /// The options, with what was not said filled in.
 fn fit_options(
     method: &Method,
-    asked: &arguments::Fit,
+    args: &arguments::Fit,
     opened: &Opened,
     common: &Common,
 ) -> FitOptions {
     let defaults = Options::default();
     FitOptions {
-        n_components: components(method, asked, opened.n_samples().0, opened.n_features()),
+        n_components: components(method, args, opened.n_samples().0, opened.n_features()),
         shared: Options {
             threads: common.threads.map(usize::from),
             memory: None,
             seed: common.seed,
-            tolerance: asked.wishes.tolerance,
-            max_iterations: asked.wishes.max_iterations.unwrap_or(defaults.max_iterations),
+            tolerance: args.options.tolerance,
+            max_iterations: args.options.max_iterations.unwrap_or(defaults.max_iterations),
         },
     }
 }
 
-fn components(method: &Method, asked: &arguments::Fit, n: Option<usize>, d: usize) -> NComponents {
+fn components(method: &Method, args: &arguments::Fit, n: Option<usize>, d: usize) -> NComponents {
     let shape = DataShape { n_samples: n, ..DataShape::dense(0, d) };
-    asked.wishes.components.clone().unwrap_or_else(|| (method.default_n_components)(&shape))
+    args.options.components.clone().unwrap_or_else(|| (method.default_n_components)(&shape))
 }
 
 /// Everything asked for in the words of the command line.
@@ -159,8 +159,8 @@ fn in_words(
 }
 
 /// Rows that were left out have no scores, where the method cannot score rows with holes.
-fn check_missing(asked: &arguments::Fit, method: &Method, opened: &Opened) -> Result<(), Failure> {
-    if asked.scores.is_some() && opened.missing() == Missing::DropRows && !method.takes_missing {
+fn check_missing(args: &arguments::Fit, method: &Method, opened: &Opened) -> Result<(), Failure> {
+    if args.scores.is_some() && opened.missing() == Missing::DropRows && !method.takes_missing {
         return Err(Failure::usage(
             format!("`{}` has no scores for rows with missing values", method.name),
             "leave out `--scores`, or use `--missing mean`",
@@ -170,10 +170,10 @@ fn check_missing(asked: &arguments::Fit, method: &Method, opened: &Opened) -> Re
 }
 
 /// Refuses outputs that the method does not have.
-fn check_outputs(asked: &arguments::Fit, method: &Method) -> Result<(), Failure> {
+fn check_outputs(args: &arguments::Fit, method: &Method) -> Result<(), Failure> {
     let said = [
-        ("--components-file", asked.components_file.is_some()),
-        ("--loadings-file", asked.loadings_file.is_some()),
+        ("--components-file", args.components_file.is_some()),
+        ("--loadings-file", args.loadings_file.is_some()),
     ];
     match said.iter().find(|(_, said)| *said && !method.linear) {
         Some((option, _)) => Err(Failure::usage(
@@ -245,23 +245,23 @@ fn plan_shape(
 
 /// `--plan`: nothing is read but the beginning of the files, nothing is written.
 fn plan(
-    asked: &arguments::Fit,
+    args: &arguments::Fit,
     method: &Method,
     flags: &dyn MethodFlags,
     common: &Common,
-    talk: &Talk,
+    reporter: &Reporter,
 ) -> Result<(), Failure> {
     let targets = target::names(flags.target());
-    let opened = Opened::for_fit(&asked.data.data, &asked.reading, targets, common, talk)?;
-    let mut options = fit_options(method, asked, &opened, common);
-    let target = target::read(flags.target(), &opened, talk)?;
+    let opened = Opened::for_fit(&args.data.data, &args.reading, targets, common, reporter)?;
+    let mut options = fit_options(method, args, &opened, common);
+    let target = target::read(flags.target(), &opened, reporter)?;
     let memory = share(&opened, flags, &options, target.as_ref(), common)?;
     let streams = memory.table == Some(0);
     let (known, guess) = opened.n_samples();
     let plan = if streams {
-        let progress = Progress::bytes(talk, "reading");
+        let progress = Progress::bytes(reporter, "reading");
         let tell = |done, total| progress.at(done, total);
-        let input = opened.load(Some(0), &progress, &tell, talk)?;
+        let input = opened.load(Some(0), &progress, &tell, reporter)?;
         options.shared.memory = memory.all;
         let shape = input.data()?.shape();
         plan_shape(shape, &opened, flags, &options, target.as_ref())
@@ -327,25 +327,30 @@ fn data<'a>(
     }
 }
 
-fn tell_choice(model: &dyn Model, asked: &arguments::Fit, options: &FitOptions, talk: &Talk) {
-    let wish = components_text(&options.n_components);
-    let said = if asked.wishes.components.is_some() {
-        format!("asked for as {wish}")
+fn tell_choice(
+    model: &dyn Model,
+    args: &arguments::Fit,
+    options: &FitOptions,
+    reporter: &Reporter,
+) {
+    let n_components = components_text(&options.n_components);
+    let said = if args.options.components.is_some() {
+        format!("asked for as {n_components}")
     } else {
-        format!("{wish}, as nothing was said; --components to choose")
+        format!("{n_components}, as nothing was said; --components to choose")
     };
     match model.as_mixture() {
-        Some(mixture) => talk.say(format!(
+        Some(mixture) => reporter.info(format!(
             "parts: {} of {} latent dimensions ({said})",
             mixture.n_parts(),
             mixture.latent_dimension()
         )),
-        None => talk.say(format!("components: {} ({said})", model.n_components())),
+        None => reporter.info(format!("components: {} ({said})", model.n_components())),
     }
-    talk.say(format!("plan: {}", model.plan()));
+    reporter.info(format!("plan: {}", model.plan()));
 }
 
-fn mind_warnings(model: &dyn Model, common: &Common, talk: &Talk) -> Result<(), Failure> {
+fn mind_warnings(model: &dyn Model, common: &Common, reporter: &Reporter) -> Result<(), Failure> {
     // A more careful route is no fault of the result: its certificate is judged like any other.
     let faults = model.warnings().iter().filter(|w| !matches!(w, Warning::Escalated { .. }));
     let faults: Vec<String> = faults.map(ToString::to_string).collect();
@@ -353,7 +358,7 @@ fn mind_warnings(model: &dyn Model, common: &Common, talk: &Talk) -> Result<(), 
         return Err(Failure::Check(faults.join("; ")));
     }
     for warning in model.warnings() {
-        talk.warn(warning.to_string());
+        reporter.warn(warning.to_string());
     }
     Ok(())
 }
@@ -374,32 +379,32 @@ struct Written {
 
 impl Outputs {
     fn create(
-        asked: &arguments::Fit,
+        args: &arguments::Fit,
         method: &Method,
         common: &Common,
-        talk: &Talk,
+        reporter: &Reporter,
     ) -> Result<Outputs, Failure> {
-        let inputs = &asked.data.data;
+        let inputs = &args.data.data;
         let first = inputs.first().map_or(Path::new("-"), PathBuf::as_path);
-        let (model, reason) = match &asked.output {
+        let (model, reason) = match &args.output {
             Some(path) => (path.clone(), None),
             None => default_model_path(first, method.name)?,
         };
         match reason {
             Some(reason) if common.strict => return Err(Failure::Check(reason)),
-            Some(reason) => talk.warn(reason),
+            Some(reason) => reporter.warn(reason),
             None => {}
         }
-        let tables = [&asked.scores, &asked.components_file, &asked.loadings_file];
+        let tables = [&args.scores, &args.components_file, &args.loadings_file];
         let tables = tables.into_iter().flatten().map(PathBuf::as_path);
         check_distinct(&tables.chain([model.as_path()]).collect::<Vec<_>>())?;
         let table = |path: &Option<PathBuf>| {
             path.as_ref().map(|path| TableOutput::create(path, inputs)).transpose()
         };
         Ok(Outputs {
-            scores: table(&asked.scores)?,
-            components: table(&asked.components_file)?,
-            loadings: table(&asked.loadings_file)?,
+            scores: table(&args.scores)?,
+            components: table(&args.components_file)?,
+            loadings: table(&args.loadings_file)?,
             model: (create(&model, inputs)?, model),
         })
     }
@@ -410,7 +415,7 @@ impl Outputs {
         scores: Option<AnyArray>,
         input: &Input,
         opened: &Opened,
-        talk: &Talk,
+        reporter: &Reporter,
     ) -> Result<Written, Failure> {
         let model = &*stored.model;
         let (names, features) = (component_names(model), feature_names(model));
@@ -420,7 +425,7 @@ impl Outputs {
             if path == Path::new("-") {
                 written.to_stdout = true;
             } else {
-                talk.say(format!("{what}: {}", path.display()));
+                reporter.info(format!("{what}: {}", path.display()));
                 written.files.push((what, path.display().to_string()));
             }
         };
@@ -431,12 +436,12 @@ impl Outputs {
                     table.write_all(&opened.label_names(), input.labels(), &names, &scores)?;
                 }
                 Some(scores) => {
-                    write_pieces(stored, opened, table, talk, |rows, first| {
+                    write_pieces(stored, opened, table, reporter, |rows, first| {
                         Ok(rows_of(&scores, first, rows.n_rows()))
                     })?;
                 }
                 None => {
-                    write_scores(stored, opened, table, talk)?;
+                    write_scores(stored, opened, table, reporter)?;
                 }
             }
             tell("scores", &path);
@@ -465,10 +470,10 @@ pub fn write_scores(
     stored: &StoredModel,
     opened: &Opened,
     table: TableOutput,
-    talk: &Talk,
+    reporter: &Reporter,
 ) -> Result<usize, Failure> {
     let mut holed = 0;
-    let n_samples = write_pieces(stored, opened, table, talk, |rows, first| {
+    let n_samples = write_pieces(stored, opened, table, reporter, |rows, first| {
         holed += with_holes(rows);
         terms::scores(stored, rows, opened).map_err(|e| opened.explain(e, first))
     })?;
@@ -480,7 +485,7 @@ pub fn write_scores(
                  --standard-errors` says how much)"
             }
         };
-        talk.say(format!("{holed} samples have missing values: {how}"));
+        reporter.info(format!("{holed} samples have missing values: {how}"));
     }
     Ok(n_samples)
 }
@@ -491,15 +496,15 @@ fn write_pieces(
     stored: &StoredModel,
     opened: &Opened,
     mut table: TableOutput,
-    talk: &Talk,
+    reporter: &Reporter,
     mut scores: impl FnMut(Piece, usize) -> Result<AnyArray, Failure>,
 ) -> Result<usize, Failure> {
     let is_f32 = opened.is_f32() && stored.term_weights.is_none();
     let names = component_names(&*stored.model);
     table.begin(&opened.label_names(), &names, is_f32, opened.n_samples().0)?;
-    let progress = Progress::bytes(talk, "scoring");
+    let progress = Progress::bytes(reporter, "scoring");
     let mut n_samples = 0;
-    opened.for_each_piece(&progress, talk, |rows, labels, first| {
+    opened.for_each_piece(&progress, reporter, |rows, labels, first| {
         let scores = scores(rows, first)?;
         n_samples += scores.dim().0;
         table.write(labels, view(&scores))

@@ -4,7 +4,7 @@ use crate::arguments::{Common, Data, Reading};
 use crate::failure::Failure;
 use crate::input::{ReadColumns, listed, two_sets};
 use crate::output::print;
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use crate::target::classes;
 use clap::{Args, ValueEnum};
 use eigenlens::dependence::HsicEstimate;
@@ -61,12 +61,12 @@ enum Word {
     Delta,
 }
 
-pub fn run(asked: &Asked, common: &Common, talk: &Talk) -> Result<(), Failure> {
-    check(asked)?;
-    talk.say(format!("reading {}", listed_paths(asked)));
-    let [x, y] = two_sets(&asked.data.data, &asked.reading, common, [&asked.x, &asked.y])?;
-    let x = Side::new(x, asked.kernel_x, asked.gamma_x, "x")?;
-    let y = Side::new(y, asked.kernel_y, asked.gamma_y, "y")?;
+pub fn run(args: &Asked, common: &Common, reporter: &Reporter) -> Result<(), Failure> {
+    check(args)?;
+    reporter.info(format!("reading {}", listed_paths(args)));
+    let [x, y] = two_sets(&args.data.data, &args.reading, common, [&args.x, &args.y])?;
+    let x = Side::new(x, args.kernel_x, args.gamma_x, "x")?;
+    let y = Side::new(y, args.kernel_y, args.gamma_y, "y")?;
     let options = Options {
         threads: common.threads.map(usize::from),
         memory: common.memory.map(|m| m.0),
@@ -76,11 +76,11 @@ pub fn run(asked: &Asked, common: &Common, talk: &Talk) -> Result<(), Failure> {
     let data = [Dataset::from(&x.rows), Dataset::from(&y.rows)];
     let names = [x.describe(&data[0], common.seed)?, y.describe(&data[1], common.seed)?];
     let hsic = Hsic::new(x.kernel, y.kernel).options(options);
-    let (estimate, p_value, test, null_mean) = if asked.approximate {
+    let (estimate, p_value, test, null_mean) = if args.approximate {
         let found = hsic.gamma_test(&data[0], &data[1])?;
         (found.estimate, found.p_value, "gamma approximation".to_string(), found.null_mean)
     } else {
-        let permutations = asked.permutations.unwrap_or(1000);
+        let permutations = args.permutations.unwrap_or(1000);
         let found = hsic.permutation_test(&data[0], &data[1], permutations)?;
         let test = format!("{permutations} permutations");
         (found.estimate, found.p_value, test, found.null_mean)
@@ -152,11 +152,11 @@ impl Side {
 }
 
 /// Options that would be ignored are refused.
-fn check(asked: &Asked) -> Result<(), Failure> {
+fn check(args: &Asked) -> Result<(), Failure> {
     let said = [
-        ("--columns", !asked.reading.columns.is_empty()),
-        ("--labels", !asked.reading.labels.is_empty()),
-        ("--weights", asked.reading.weights.is_some()),
+        ("--columns", !args.reading.columns.is_empty()),
+        ("--labels", !args.reading.labels.is_empty()),
+        ("--weights", args.reading.weights.is_some()),
     ];
     match said.iter().find(|(_, said)| *said) {
         Some((option, _)) => Err(Failure::usage(
@@ -167,8 +167,8 @@ fn check(asked: &Asked) -> Result<(), Failure> {
     }
 }
 
-fn listed_paths(asked: &Asked) -> String {
-    let paths: Vec<String> = asked.data.data.iter().map(|p| p.display().to_string()).collect();
+fn listed_paths(args: &Asked) -> String {
+    let paths: Vec<String> = args.data.data.iter().map(|p| p.display().to_string()).collect();
     listed(&paths)
 }
 

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::input::{Opened, Piece};
 use crate::output::{TableOutput, print, view};
 use crate::progress::Progress;
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use eigenlens::model::number;
 use eigenlens::model::ppca::ImputedEntry;
 use eigenlens::{Dataset, Model, PpcaMixtureModel, PpcaModel, Scalar, Value};
@@ -16,32 +16,32 @@ use eigenlens_report::{Column, Table};
 use ndarray::Array2;
 use std::path::{Path, PathBuf};
 
-pub fn run(asked: &Impute, common: &Common, talk: &Talk) -> Result<(), Failure> {
-    let draws = asked.draws.unwrap_or(0);
-    if draws > 0 && asked.output == Path::new("-") {
+pub fn run(args: &Impute, common: &Common, reporter: &Reporter) -> Result<(), Failure> {
+    let draws = args.draws.unwrap_or(0);
+    if draws > 0 && args.output == Path::new("-") {
         return Err(Failure::usage(
             "several tables do not fit into standard output",
             "use `--output FILE`: its name gets a number for each table",
         ));
     }
-    let inputs = [&asked.data.data[..], std::slice::from_ref(&asked.model)].concat();
+    let inputs = [&args.data.data[..], std::slice::from_ref(&args.model)].concat();
     let paths: Vec<PathBuf> = match draws {
-        0 => vec![asked.output.clone()],
-        _ => (1..=draws).map(|draw| numbered(&asked.output, draw)).collect(),
+        0 => vec![args.output.clone()],
+        _ => (1..=draws).map(|draw| numbered(&args.output, draw)).collect(),
     };
-    let outputs = paths.iter().chain(&asked.standard_errors).map(PathBuf::as_path);
+    let outputs = paths.iter().chain(&args.standard_errors).map(PathBuf::as_path);
     check_distinct(&outputs.collect::<Vec<_>>())?;
     let mut tables: Vec<TableOutput> =
         paths.iter().map(|p| TableOutput::create(p, &inputs)).collect::<Result<_, _>>()?;
-    let mut errors = (asked.standard_errors.as_ref())
+    let mut errors = (args.standard_errors.as_ref())
         .map(|path| TableOutput::create(path, &inputs))
         .transpose()?;
-    let stored = read_model(&asked.model, common.threads)?;
+    let stored = read_model(&args.model, common.threads)?;
     let model = match stored.model.as_mixture() {
         Some(mixture) => Density::Mixture(mixture),
         None => Density::One(need_density(&*stored.model, "impute")?),
     };
-    let opened = Opened::for_filling(&asked.data.data, &stored, &asked.reading, common, talk)?;
+    let opened = Opened::for_filling(&args.data.data, &stored, &args.reading, common, reporter)?;
     let (labels, features, n) =
         (opened.label_names(), feature_names(&*stored.model), opened.n_samples().0);
     for table in &mut tables {
@@ -51,8 +51,8 @@ pub fn run(asked: &Impute, common: &Common, talk: &Talk) -> Result<(), Failure> 
         table.begin(&labels, &features, false, n)?;
     }
     let mut tally = Tally::new(features.len());
-    let progress = Progress::bytes(talk, "imputing");
-    opened.for_each_piece(&progress, talk, |piece, labels, first| {
+    let progress = Progress::bytes(reporter, "imputing");
+    opened.for_each_piece(&progress, reporter, |piece, labels, first| {
         let Piece::Dense(numbers) = piece else {
             return Err(Failure::usage(
                 "a sparse matrix has no holes to fill: entries that are not stored are 0",
@@ -81,21 +81,21 @@ pub fn run(asked: &Impute, common: &Common, talk: &Talk) -> Result<(), Failure> 
     for (table, path) in tables.into_iter().zip(&paths) {
         table.finish()?;
         if path != Path::new("-") {
-            talk.say(format!("table: {}", path.display()));
+            reporter.info(format!("table: {}", path.display()));
         }
     }
-    if let (Some(table), Some(path)) = (errors, &asked.standard_errors) {
+    if let (Some(table), Some(path)) = (errors, &args.standard_errors) {
         table.finish()?;
-        talk.say(format!("standard errors: {}", path.display()));
+        reporter.info(format!("standard errors: {}", path.display()));
     }
     let text = if common.json {
         format!("{}\n", json::to_json_lines(&tally.value(&features)))
     } else {
         tally.text(&features)
     };
-    let to_stdout = [Some(&asked.output), asked.standard_errors.as_ref()];
+    let to_stdout = [Some(&args.output), args.standard_errors.as_ref()];
     if to_stdout.into_iter().flatten().any(|p| p == Path::new("-")) {
-        talk.say(text.trim_end());
+        reporter.info(text.trim_end());
         return Ok(());
     }
     print(&text)

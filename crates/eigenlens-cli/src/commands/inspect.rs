@@ -5,13 +5,13 @@ use crate::describe::{model_value, read_model, scree, summary};
 use crate::failure::Failure;
 use crate::output::print;
 use crate::pictures::Samples;
-use crate::talk::{Talk, wants_color};
+use crate::reporter::{Reporter, wants_color};
 use eigenlens_io::{StoredModel, json};
 use eigenlens_report::text;
 use std::io::IsTerminal;
 
-pub fn run(asked: &Inspect, common: &Common, talk: &Talk) -> Result<(), Failure> {
-    let stored = read_model(&asked.model, common.threads)?;
+pub fn run(args: &Inspect, common: &Common, reporter: &Reporter) -> Result<(), Failure> {
+    let stored = read_model(&args.model, common.threads)?;
     if common.json {
         return print(&format!("{}\n", json::to_json_lines(&model_value(&stored))));
     }
@@ -29,8 +29,9 @@ pub fn run(asked: &Inspect, common: &Common, talk: &Talk) -> Result<(), Failure>
         page.push('\n');
         page.push_str(&text::scree(&scree, &options));
     }
-    if !asked.data.is_empty() {
-        let samples = Samples::read(&asked.data, &stored, &asked.reading, [None; 2], common, talk)?;
+    if !args.data.is_empty() {
+        let samples =
+            Samples::read(&args.data, &stored, &args.reading, [None; 2], common, reporter)?;
         page.push('\n');
         page.push_str(&text::scores(&samples.scores_picture(&stored, [0, 1])?, &options));
     }

@@ -19,7 +19,7 @@ use crate::arguments::{Cli, Command, Completions};
 use crate::failure::Failure;
 use crate::methods::own_flags;
 use crate::output::print;
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use clap::CommandFactory;
 use eigenlens::Value;
 use eigenlens::{METHODS, Method};
@@ -27,25 +27,25 @@ use eigenlens_io::json;
 use eigenlens_report::{Column, Table};
 
 /// Does what was asked.
-pub fn run(cli: &Cli, talk: &Talk) -> Result<(), Failure> {
+pub fn run(cli: &Cli, reporter: &Reporter) -> Result<(), Failure> {
     let common = &cli.common;
     match &cli.command {
-        Command::Fit(method) => fit::run(method, common, talk),
-        Command::Transform(asked) => transform::run(asked, common, talk),
-        Command::Reconstruct(asked) => reconstruct::run(asked, common, talk),
-        Command::Impute(asked) => impute::run(asked, common, talk),
-        Command::Score(asked) => score::run(asked, common, talk),
-        Command::Sample(asked) => sample::run(asked, common, talk),
-        Command::Inspect(asked) => inspect::run(asked, common, talk),
-        Command::Choose(asked) => choose::run(asked, common, talk),
-        Command::Plot(asked) => plot::run(asked, common, talk),
-        Command::Report(asked) => report::run(asked, common, talk),
-        Command::Verify(asked) => verify::run(asked, common, talk),
-        Command::Hsic(asked) => hsic::run(asked, common, talk),
+        Command::Fit(method) => fit::run(method, common, reporter),
+        Command::Transform(args) => transform::run(args, common, reporter),
+        Command::Reconstruct(args) => reconstruct::run(args, common, reporter),
+        Command::Impute(args) => impute::run(args, common, reporter),
+        Command::Score(args) => score::run(args, common, reporter),
+        Command::Sample(args) => sample::run(args, common, reporter),
+        Command::Inspect(args) => inspect::run(args, common, reporter),
+        Command::Choose(args) => choose::run(args, common, reporter),
+        Command::Plot(args) => plot::run(args, common, reporter),
+        Command::Report(args) => report::run(args, common, reporter),
+        Command::Verify(args) => verify::run(args, common, reporter),
+        Command::Hsic(args) => hsic::run(args, common, reporter),
         Command::Methods => methods(common.json),
-        Command::Example(asked) => example::run(asked, talk),
-        Command::Demo => demo::run(common, talk),
-        Command::Completions(asked) => completions(asked),
+        Command::Example(args) => example::run(args, reporter),
+        Command::Demo => demo::run(common, reporter),
+        Command::Completions(args) => completions(args),
     }
 }
 
@@ -77,8 +77,8 @@ fn page(method: &Method) -> String {
     format!("docs/methods/{}.md", method.name)
 }
 
-fn completions(asked: &Completions) -> Result<(), Failure> {
+fn completions(args: &Completions) -> Result<(), Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(asked.shell, &mut Cli::command(), "eigenlens", &mut script);
+    clap_complete::generate(args.shell, &mut Cli::command(), "eigenlens", &mut script);
     print(&String::from_utf8_lossy(&script))
 }

@@ -6,51 +6,51 @@ use crate::failure::Failure;
 use crate::images;
 use crate::output::default_path;
 use crate::pictures::{self, PictureOutput, Samples};
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use clap::ValueEnum;
 use eigenlens_io::StoredModel;
 use eigenlens_report::Picture;
 use std::path::PathBuf;
 
-pub fn run(asked: &Plot, common: &Common, talk: &Talk) -> Result<(), Failure> {
-    let kind = asked.kind.unwrap_or(match (asked.data.is_empty(), asked.image_size) {
+pub fn run(args: &Plot, common: &Common, reporter: &Reporter) -> Result<(), Failure> {
+    let kind = args.kind.unwrap_or(match (args.data.is_empty(), args.image_size) {
         (_, Some(_)) => PlotKind::Images,
         (true, None) => PlotKind::Scree,
         (false, None) => PlotKind::Scores,
     });
-    check(asked, kind)?;
-    let inputs = [&asked.data[..], std::slice::from_ref(&asked.model)].concat();
-    let path = asked.output.clone().unwrap_or_else(|| default_file(asked, kind));
+    check(args, kind)?;
+    let inputs = [&args.data[..], std::slice::from_ref(&args.model)].concat();
+    let path = args.output.clone().unwrap_or_else(|| default_file(args, kind));
     let output = PictureOutput::create(&path, &inputs)?;
-    let stored = read_model(&asked.model, common.threads)?;
-    let axes = axes(asked, &stored)?;
+    let stored = read_model(&args.model, common.threads)?;
+    let axes = axes(args, &stored)?;
     if kind == PlotKind::Imputation {
-        if asked.data.is_empty() {
-            return Err(need_table(asked, kind));
+        if args.data.is_empty() {
+            return Err(need_table(args, kind));
         }
         let picture =
-            pictures::imputation_picture(&asked.data, &stored, &asked.reading, common, talk)?;
-        return output.write(&picture.draw()?, talk);
+            pictures::imputation_picture(&args.data, &stored, &args.reading, common, reporter)?;
+        return output.write(&picture.draw()?, reporter);
     }
-    let samples = if asked.data.is_empty() {
+    let samples = if args.data.is_empty() {
         None
     } else {
-        let marked = [asked.color.as_ref(), asked.names.as_ref()];
-        Some(Samples::read(&asked.data, &stored, &asked.reading, marked, common, talk)?)
+        let marked = [args.color.as_ref(), args.names.as_ref()];
+        Some(Samples::read(&args.data, &stored, &args.reading, marked, common, reporter)?)
     };
-    output.write(&draw(asked, kind, &stored, samples.as_ref(), axes, talk)?, talk)
+    output.write(&draw(args, kind, &stored, samples.as_ref(), axes, reporter)?, reporter)
 }
 
 fn draw(
-    asked: &Plot,
+    args: &Plot,
     kind: PlotKind,
     stored: &StoredModel,
     samples: Option<&Samples>,
     axes: [usize; 2],
-    talk: &Talk,
+    reporter: &Reporter,
 ) -> Result<Picture, Failure> {
     let model = &*stored.model;
-    let need = || samples.ok_or_else(|| need_table(asked, kind));
+    let need = || samples.ok_or_else(|| need_table(args, kind));
     Ok(match kind {
         PlotKind::Scree => match scree(model, &model.summary(), "") {
             Some(scree) => scree.draw()?,
@@ -61,22 +61,23 @@ fn draw(
         PlotKind::Circle => pictures::circle(model, axes)?.draw()?,
         PlotKind::Posterior => {
             let picture = need()?.posterior_picture(stored, axes)?;
-            talk.say(&picture.caption);
+            reporter.info(&picture.caption);
             picture.draw()?
         }
-        PlotKind::Imputation => return Err(need_table(asked, kind)),
+        PlotKind::Imputation => return Err(need_table(args, kind)),
         PlotKind::Scores => need()?.scores_picture(stored, axes)?.draw()?,
         PlotKind::Biplot => need()?.biplot(stored, axes)?.draw()?,
         PlotKind::Monitoring => {
             let samples = need()?;
             let picture = samples.monitoring(model)?;
             if let Some((shown, of)) = samples.monitored_of() {
-                talk.say(format!("shown: {shown} of {of} samples, those without missing entries"));
+                reporter
+                    .info(format!("shown: {shown} of {of} samples, those without missing entries"));
             }
             picture.draw()?
         }
         PlotKind::Path => pictures::path(model)?.draw()?,
-        PlotKind::Images => match images::shape(stored, asked.image_size)? {
+        PlotKind::Images => match images::shape(stored, args.image_size)? {
             Some(shape) => match model.as_pca() {
                 Some(pca) => images::grid(pca, shape, samples.map(|s| &s.first))?.draw()?,
                 None => return Err(pictures::no_picture(model, "images")),
@@ -91,10 +92,10 @@ fn draw(
     })
 }
 
-fn need_table(asked: &Plot, kind: PlotKind) -> Failure {
+fn need_table(args: &Plot, kind: PlotKind) -> Failure {
     Failure::usage(
         format!("a picture of samples (`--kind {}`) needs the table", word(kind)),
-        format!("use `eigenlens plot {} DATA`", asked.model.display()),
+        format!("use `eigenlens plot {} DATA`", args.model.display()),
     )
 }
 
@@ -103,7 +104,7 @@ const PLANES: [PlotKind; 4] =
     [PlotKind::Scores, PlotKind::Biplot, PlotKind::Circle, PlotKind::Posterior];
 
 /// Options that a picture would ignore are refused.
-fn check(asked: &Plot, kind: PlotKind) -> Result<(), Failure> {
+fn check(args: &Plot, kind: PlotKind) -> Result<(), Failure> {
     let of_samples = matches!(
         kind,
         PlotKind::Scores | PlotKind::Biplot | PlotKind::Monitoring | PlotKind::Posterior
@@ -114,16 +115,16 @@ fn check(asked: &Plot, kind: PlotKind) -> Result<(), Failure> {
             format!("leave out `{option}`"),
         ))
     };
-    if asked.color.is_some() && !(of_samples && kind != PlotKind::Monitoring) {
+    if args.color.is_some() && !(of_samples && kind != PlotKind::Monitoring) {
         return refuse("--color");
     }
-    if asked.names.is_some() && !of_samples {
+    if args.names.is_some() && !of_samples {
         return refuse("--names");
     }
-    if asked.image_size.is_some() && kind != PlotKind::Images {
+    if args.image_size.is_some() && kind != PlotKind::Images {
         return refuse("--image-size");
     }
-    if asked.axes.is_some() && !PLANES.contains(&kind) {
+    if args.axes.is_some() && !PLANES.contains(&kind) {
         let takers: Vec<String> = PLANES.iter().map(|kind| format!("`{}`", word(*kind))).collect();
         return Err(Failure::usage(
             format!(
@@ -136,11 +137,11 @@ fn check(asked: &Plot, kind: PlotKind) -> Result<(), Failure> {
     Ok(())
 }
 
-fn axes(asked: &Plot, stored: &StoredModel) -> Result<[usize; 2], Failure> {
+fn axes(args: &Plot, stored: &StoredModel) -> Result<[usize; 2], Failure> {
     let k = stored.model.n_components();
     // A model of one component is shown on a line.
     let most = k.max(2);
-    match asked.axes.as_deref() {
+    match args.axes.as_deref() {
         None => Ok([0, 1]),
         Some(&[x, y]) if (1..=most).contains(&x) && (1..=most).contains(&y) && x != y => {
             Ok([x - 1, y - 1])
@@ -156,6 +157,6 @@ fn word(kind: PlotKind) -> String {
     kind.to_possible_value().map_or_else(String::new, |value| value.get_name().into())
 }
 
-fn default_file(asked: &Plot, kind: PlotKind) -> PathBuf {
-    default_path(&asked.model, &format!("{}.svg", word(kind)))
+fn default_file(args: &Plot, kind: PlotKind) -> PathBuf {
+    default_path(&args.model, &format!("{}.svg", word(kind)))
 }

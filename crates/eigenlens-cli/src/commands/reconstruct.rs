@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::input::{Opened, Piece};
 use crate::output::{TableOutput, print, view};
 use crate::progress::Progress;
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use eigenlens::model::{number, percent};
 use eigenlens::{Dataset, Model, Options, PreImage, Resolved, Scalar, Value};
 use eigenlens_io::write::check_distinct;
@@ -15,23 +15,23 @@ use eigenlens_report::{Column, Table};
 use ndarray::Array2;
 use std::path::Path;
 
-pub fn run(asked: &Reconstruct, common: &Common, talk: &Talk) -> Result<(), Failure> {
-    if asked.reading.weights.is_some() {
+pub fn run(args: &Reconstruct, common: &Common, reporter: &Reporter) -> Result<(), Failure> {
+    if args.reading.weights.is_some() {
         return Err(Failure::usage(
             "`--weights` does not fit `reconstruct`",
             "leave out `--weights`",
         ));
     }
-    let inputs = [&asked.data.data[..], std::slice::from_ref(&asked.model)].concat();
-    let outputs = [&asked.output, &asked.errors];
+    let inputs = [&args.data.data[..], std::slice::from_ref(&args.model)].concat();
+    let outputs = [&args.output, &args.errors];
     check_distinct(&outputs.into_iter().flatten().map(|p| p.as_path()).collect::<Vec<_>>())?;
     let table = |path: &Option<std::path::PathBuf>| {
         path.as_ref().map(|path| TableOutput::create(path, &inputs)).transpose()
     };
-    let (mut rows, mut errors) = (table(&asked.output)?, table(&asked.errors)?);
+    let (mut rows, mut errors) = (table(&args.output)?, table(&args.errors)?);
     let to_stdout =
-        [&asked.output, &asked.errors].iter().any(|p| p.as_deref() == Some(Path::new("-")));
-    let stored = read_model(&asked.model, common.threads)?;
+        [&args.output, &args.errors].iter().any(|p| p.as_deref() == Some(Path::new("-")));
+    let stored = read_model(&args.model, common.threads)?;
     if stored.term_weights.is_some() {
         return Err(Failure::usage(
             "a model of weighted terms gives weighted counts back, not the table",
@@ -40,13 +40,13 @@ pub fn run(asked: &Reconstruct, common: &Common, talk: &Talk) -> Result<(), Fail
     }
     let model = &*stored.model;
     let approximate = model.linear().is_none();
-    if asked.pre_image.is_some() && !approximate {
+    if args.pre_image.is_some() && !approximate {
         return Err(Failure::usage(
             format!("`--pre-image` does not fit a model of the method `{}`", model.method()),
             "leave out `--pre-image`: its reconstruction is exact",
         ));
     }
-    let opened = Opened::for_model(&asked.data.data, &stored, &asked.reading, common, talk)?;
+    let opened = Opened::for_model(&args.data.data, &stored, &args.reading, common, reporter)?;
     let labels = opened.label_names();
     let n = opened.n_samples().0;
     if let Some(table) = &mut rows {
@@ -58,15 +58,15 @@ pub fn run(asked: &Reconstruct, common: &Common, talk: &Talk) -> Result<(), Fail
         table.begin(&labels, &names, false, n)?;
     }
     let mut loss = Loss::default();
-    let progress = Progress::bytes(talk, "reconstructing");
-    opened.for_each_piece(&progress, talk, |piece, labels, first| {
+    let progress = Progress::bytes(reporter, "reconstructing");
+    opened.for_each_piece(&progress, reporter, |piece, labels, first| {
         let Piece::Dense(numbers) = piece else {
             return Err(Failure::usage(
                 "a sparse matrix is not reconstructed: what comes back would not be sparse",
                 "use `eigenlens verify`, or a dense table",
             ));
         };
-        let way = asked.pre_image.unwrap_or_default();
+        let way = args.pre_image.unwrap_or_default();
         let (back, samples) =
             round_trip(&stored, numbers, way, &opened).map_err(|e| opened.explain(e, first))?;
         loss.add(first, &samples, labels);
@@ -86,12 +86,12 @@ pub fn run(asked: &Reconstruct, common: &Common, talk: &Talk) -> Result<(), Fail
     })?;
     drop(progress);
     for (what, path, table) in
-        [("reconstruction", &asked.output, rows), ("errors", &asked.errors, errors)]
+        [("reconstruction", &args.output, rows), ("errors", &args.errors, errors)]
     {
         if let (Some(table), Some(path)) = (table, path) {
             table.finish()?;
             if path != Path::new("-") {
-                talk.say(format!("{what}: {}", path.display()));
+                reporter.info(format!("{what}: {}", path.display()));
             }
         }
     }
@@ -101,7 +101,7 @@ pub fn run(asked: &Reconstruct, common: &Common, talk: &Talk) -> Result<(), Fail
         loss.text(model)
     };
     if to_stdout {
-        talk.say(text.trim_end());
+        reporter.info(text.trim_end());
         return Ok(());
     }
     print(&text)

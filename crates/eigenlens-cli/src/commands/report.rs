@@ -6,39 +6,39 @@ use crate::failure::Failure;
 use crate::images;
 use crate::output::{create, default_path};
 use crate::pictures::{self, Samples};
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use eigenlens::{Certificate, Model, PcaModel, Summary};
 use eigenlens_io::StoredModel;
 use eigenlens_report::html::{self, Block, Section};
 use eigenlens_report::{Column, Picture, Table};
 
-pub fn run(asked: &Report, common: &Common, talk: &Talk) -> Result<(), Failure> {
-    if asked.data.is_empty() && (asked.color.is_some() || asked.names.is_some()) {
+pub fn run(args: &Report, common: &Common, reporter: &Reporter) -> Result<(), Failure> {
+    if args.data.is_empty() && (args.color.is_some() || args.names.is_some()) {
         return Err(Failure::usage(
             "`--color` and `--names` are about samples, and there is no table",
-            format!("use `eigenlens report {} DATA`", asked.model.display()),
+            format!("use `eigenlens report {} DATA`", args.model.display()),
         ));
     }
-    let inputs = [&asked.data[..], std::slice::from_ref(&asked.model)].concat();
-    let path = asked.output.clone().unwrap_or_else(|| default_path(&asked.model, "report.html"));
+    let inputs = [&args.data[..], std::slice::from_ref(&args.model)].concat();
+    let path = args.output.clone().unwrap_or_else(|| default_path(&args.model, "report.html"));
     let mut output = create(&path, &inputs)?;
-    let stored = read_model(&asked.model, common.threads)?;
-    let samples = if asked.data.is_empty() {
+    let stored = read_model(&args.model, common.threads)?;
+    let samples = if args.data.is_empty() {
         None
     } else {
-        let marked = [asked.color.as_ref(), asked.names.as_ref()];
-        Some(Samples::read(&asked.data, &stored, &asked.reading, marked, common, talk)?)
+        let marked = [args.color.as_ref(), args.names.as_ref()];
+        Some(Samples::read(&args.data, &stored, &args.reading, marked, common, reporter)?)
     };
-    output.put(page(asked, &stored, samples.as_ref())?.to_html().as_bytes())?;
+    output.put(page(args, &stored, samples.as_ref())?.to_html().as_bytes())?;
     output.commit()?;
     if path.as_os_str() != "-" {
-        talk.say(format!("report: {}", path.display()));
+        reporter.info(format!("report: {}", path.display()));
     }
     Ok(())
 }
 
 fn page(
-    asked: &Report,
+    args: &Report,
     stored: &StoredModel,
     samples: Option<&Samples>,
 ) -> Result<html::Report, Failure> {
@@ -56,7 +56,7 @@ fn page(
     if model.linear().is_some() {
         sections.push(of_features(model)?);
     }
-    if let (Some(shape), Some(pca)) = (images::shape(stored, asked.image_size)?, model.as_pca()) {
+    if let (Some(shape), Some(pca)) = (images::shape(stored, args.image_size)?, model.as_pca()) {
         let grid = images::grid(pca, shape, samples.map(|s| &s.first))?;
         sections.push(Section { title: "Images".into(), blocks: vec![figure(grid.draw()?)] });
     }

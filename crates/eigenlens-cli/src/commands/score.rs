@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::input::Opened;
 use crate::output::{TableOutput, print, view};
 use crate::progress::Progress;
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use eigenlens::Value;
 use eigenlens::dispatch;
 use eigenlens::model::number;
@@ -19,11 +19,11 @@ use std::path::Path;
 /// Samples that are listed.
 const LISTED: usize = 5;
 
-pub fn run(asked: &Score, common: &Common, talk: &Talk) -> Result<(), Failure> {
-    let inputs = [&asked.data.data[..], std::slice::from_ref(&asked.model)].concat();
+pub fn run(args: &Score, common: &Common, reporter: &Reporter) -> Result<(), Failure> {
+    let inputs = [&args.data.data[..], std::slice::from_ref(&args.model)].concat();
     let mut table =
-        (asked.output.as_ref()).map(|path| TableOutput::create(path, &inputs)).transpose()?;
-    let stored = read_model(&asked.model, common.threads)?;
+        (args.output.as_ref()).map(|path| TableOutput::create(path, &inputs)).transpose()?;
+    let stored = read_model(&args.model, common.threads)?;
     let mixture = stored.model.as_mixture();
     if mixture.is_none() {
         need_density(&*stored.model, "score")?;
@@ -33,13 +33,13 @@ pub fn run(asked: &Score, common: &Common, talk: &Talk) -> Result<(), Failure> {
         Some(mixture) => names.extend((1..=mixture.n_parts()).map(|c| format!("part{c}"))),
         None => names.extend(["distance", "degrees", "p_value"].map(String::from)),
     }
-    let opened = Opened::for_model(&asked.data.data, &stored, &asked.reading, common, talk)?;
+    let opened = Opened::for_model(&args.data.data, &stored, &args.reading, common, reporter)?;
     if let Some(table) = &mut table {
         table.begin(&opened.label_names(), &names, false, opened.n_samples().0)?;
     }
     let mut all = All::default();
-    let progress = Progress::bytes(talk, "scoring");
-    opened.for_each_piece(&progress, talk, |piece, labels, first| {
+    let progress = Progress::bytes(reporter, "scoring");
+    opened.for_each_piece(&progress, reporter, |piece, labels, first| {
         let data = piece.data();
         let columns = match (mixture, stored.model.as_ppca()) {
             (Some(mixture), _) => {
@@ -71,11 +71,11 @@ pub fn run(asked: &Score, common: &Common, talk: &Talk) -> Result<(), Failure> {
         }
     })?;
     drop(progress);
-    let to_stdout = asked.output.as_deref() == Some(Path::new("-"));
-    if let (Some(table), Some(path)) = (table, &asked.output) {
+    let to_stdout = args.output.as_deref() == Some(Path::new("-"));
+    if let (Some(table), Some(path)) = (table, &args.output) {
         table.finish()?;
         if !to_stdout {
-            talk.say(format!("scores: {}", path.display()));
+            reporter.info(format!("scores: {}", path.display()));
         }
     }
     let parameters = match (mixture, stored.model.as_ppca()) {
@@ -89,7 +89,7 @@ pub fn run(asked: &Score, common: &Common, talk: &Talk) -> Result<(), Failure> {
         all.text(parameters)
     };
     if to_stdout {
-        talk.say(text.trim_end());
+        reporter.info(text.trim_end());
         return Ok(());
     }
     print(&text)

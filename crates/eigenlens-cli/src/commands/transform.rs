@@ -7,36 +7,36 @@ use crate::failure::Failure;
 use crate::input::Opened;
 use crate::output::{TableOutput, print, view};
 use crate::progress::Progress;
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use eigenlens::{Value, dispatch};
 use eigenlens_io::{AnyArray, StoredModel, json};
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
 use std::path::Path;
 
-pub fn run(asked: &Transform, common: &Common, talk: &Talk) -> Result<(), Failure> {
-    if asked.reading.weights.is_some() {
+pub fn run(args: &Transform, common: &Common, reporter: &Reporter) -> Result<(), Failure> {
+    if args.reading.weights.is_some() {
         return Err(Failure::usage(
             "`--weights` does not fit `transform`: scores do not depend on weights",
             "leave out `--weights`",
         ));
     }
-    let inputs = [&asked.data.data[..], std::slice::from_ref(&asked.model)].concat();
-    let to_stdout = asked.output == Path::new("-");
+    let inputs = [&args.data.data[..], std::slice::from_ref(&args.model)].concat();
+    let to_stdout = args.output == Path::new("-");
     let table = match common.json && to_stdout {
         true => TableOutput::json("scores")?,
-        false => TableOutput::create(&asked.output, &inputs)?,
+        false => TableOutput::create(&args.output, &inputs)?,
     };
-    let stored = read_model(&asked.model, common.threads)?;
-    let opened = Opened::for_model(&asked.data.data, &stored, &asked.reading, common, talk)?;
-    let n_samples = match asked.standard_errors {
-        true => write_with_errors(&stored, &opened, table, talk)?,
-        false => write_scores(&stored, &opened, table, talk)?,
+    let stored = read_model(&args.model, common.threads)?;
+    let opened = Opened::for_model(&args.data.data, &stored, &args.reading, common, reporter)?;
+    let n_samples = match args.standard_errors {
+        true => write_with_errors(&stored, &opened, table, reporter)?,
+        false => write_scores(&stored, &opened, table, reporter)?,
     };
     if to_stdout {
         return Ok(());
     }
-    let path = asked.output.display().to_string();
-    talk.say(format!("scores: {path}"));
+    let path = args.output.display().to_string();
+    reporter.info(format!("scores: {path}"));
     if !common.json {
         return Ok(());
     }
@@ -55,7 +55,7 @@ fn write_with_errors(
     stored: &StoredModel,
     opened: &Opened,
     mut table: TableOutput,
-    talk: &Talk,
+    reporter: &Reporter,
 ) -> Result<usize, Failure> {
     let model = &*stored.model;
     let (Some(pca), None) = (model.as_pca(), &stored.term_weights) else {
@@ -69,9 +69,9 @@ fn write_with_errors(
     let second = if model.as_ppca().is_some() { Vec::new() } else { with("certainty") };
     let columns = [names.clone(), with("error"), second].concat();
     table.begin(&opened.label_names(), &columns, false, opened.n_samples().0)?;
-    let progress = Progress::bytes(talk, "scoring");
+    let progress = Progress::bytes(reporter, "scoring");
     let mut n_samples = 0;
-    opened.for_each_piece(&progress, talk, |rows, labels, first| {
+    opened.for_each_piece(&progress, reporter, |rows, labels, first| {
         let data = opened.with_policy(rows.data());
         let matrix = match model.as_ppca() {
             Some(ppca) => {

@@ -7,18 +7,18 @@ use crate::holes::Whole;
 use crate::input::Opened;
 use crate::output::print;
 use crate::progress::Progress;
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use eigenlens::AnyDataset;
 use eigenlens::{Dataset, Value, Verification};
 use eigenlens_io::json;
 
-pub fn run(asked: &Verify, common: &Common, talk: &Talk) -> Result<(), Failure> {
-    let stored = read_model(&asked.model, common.threads)?;
-    let opened = Opened::for_model(&asked.data.data, &stored, &asked.reading, common, talk)?;
-    let progress = Progress::bytes(talk, "reading");
+pub fn run(args: &Verify, common: &Common, reporter: &Reporter) -> Result<(), Failure> {
+    let stored = read_model(&args.model, common.threads)?;
+    let opened = Opened::for_model(&args.data.data, &stored, &args.reading, common, reporter)?;
+    let progress = Progress::bytes(reporter, "reading");
     let tell = |done, total| progress.at(done, total);
     // Half of a budget for the table, where it fits; else it is streamed.
-    let input = opened.load(common.memory.map(|m| m.0 / 2), &progress, &tell, talk)?;
+    let input = opened.load(common.memory.map(|m| m.0 / 2), &progress, &tell, reporter)?;
     let weighted = match &stored.term_weights {
         None => None,
         Some(weights) => match input.counts()? {
@@ -43,7 +43,7 @@ pub fn run(asked: &Verify, common: &Common, talk: &Talk) -> Result<(), Failure> 
         AnyDataset::F64(data) => stored.model.verify_f64(data),
     };
     let found = found.map_err(|e| opened.explain(e, 0))?;
-    input.tell_findings(talk)?;
+    input.tell_findings(reporter)?;
     if common.json {
         print(&format!("{}\n", json::to_json_lines(&value(&found))))?;
     } else {

@@ -10,7 +10,7 @@ pub use rows::{Input, Piece};
 
 use crate::arguments::{Common, Reading, WeightKind};
 use crate::failure::Failure;
-use crate::talk::Talk;
+use crate::reporter::Reporter;
 use eigenlens::{AnyDataset, Hint, Missing};
 use eigenlens_io::matrix_market::is_matrix_market;
 use eigenlens_io::{
@@ -58,7 +58,7 @@ impl Opened {
         reading: &Reading,
         targets: &[String],
         common: &Common,
-        talk: &Talk,
+        reporter: &Reporter,
     ) -> Result<Opened, Failure> {
         let is_matrix = paths.iter().any(|path| is_matrix_market(path));
         options::check_kind(paths, reading, is_matrix)?;
@@ -87,7 +87,7 @@ impl Opened {
             Body::Table(Box::new(Chosen { table, selection, labels, weights }))
         };
         let opened = Opened::new(body, paths, reading, common);
-        opened.tell(common, talk)?;
+        opened.tell(common, reporter)?;
         Ok(opened)
     }
 
@@ -97,9 +97,9 @@ impl Opened {
         stored: &StoredModel,
         reading: &Reading,
         common: &Common,
-        talk: &Talk,
+        reporter: &Reporter,
     ) -> Result<Opened, Failure> {
-        Opened::named(paths, stored, reading, false, common, talk)
+        Opened::named(paths, stored, reading, false, common, reporter)
     }
 
     /// Data that a model completes: every other column is carried along, unless labels are named.
@@ -108,9 +108,9 @@ impl Opened {
         stored: &StoredModel,
         reading: &Reading,
         common: &Common,
-        talk: &Talk,
+        reporter: &Reporter,
     ) -> Result<Opened, Failure> {
-        Opened::named(paths, stored, reading, reading.labels.is_empty(), common, talk)
+        Opened::named(paths, stored, reading, reading.labels.is_empty(), common, reporter)
     }
 
     fn named(
@@ -119,7 +119,7 @@ impl Opened {
         reading: &Reading,
         keeps_all: bool,
         common: &Common,
-        talk: &Talk,
+        reporter: &Reporter,
     ) -> Result<Opened, Failure> {
         if !reading.columns.is_empty() {
             return Err(Failure::usage(
@@ -150,7 +150,7 @@ impl Opened {
         };
         let mut opened = Opened::new(body, paths, reading, common);
         opened.for_model = Some(against_holes(stored, reading.missing)?);
-        opened.tell(common, talk)?;
+        opened.tell(common, reporter)?;
         Ok(opened)
     }
 
@@ -180,7 +180,7 @@ impl Opened {
     }
 
     /// What was read, used, skipped, and why.
-    fn tell(&self, common: &Common, talk: &Talk) -> Result<(), Failure> {
+    fn tell(&self, common: &Common, reporter: &Reporter) -> Result<(), Failure> {
         let note = |note: &Note| format!("{}: {}", note.what, note.found);
         let notes: Vec<String> = match &self.body {
             Body::Table(chosen) => chosen.table.notes().iter().map(note).collect(),
@@ -188,21 +188,21 @@ impl Opened {
         };
         let notes =
             if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
-        talk.say(format!("reading {}{notes}", self.name()));
+        reporter.info(format!("reading {}{notes}", self.name()));
         let features = self.feature_names();
-        talk.say(format!("features: {}: {}", features.len(), listed(features)));
+        reporter.info(format!("features: {}: {}", features.len(), listed(features)));
         let labels = self.label_names();
         if !labels.is_empty() {
-            talk.say(format!("labels: {}", listed(&labels)));
+            reporter.info(format!("labels: {}", listed(&labels)));
         }
         match &self.body {
-            Body::Table(chosen) => chosen.tell(common, talk),
+            Body::Table(chosen) => chosen.tell(common, reporter),
             Body::Matrix(_) => Ok(()),
         }
     }
 
     /// What only reading could find out, once.
-    fn tell_findings(&self, findings: &[Note], talk: &Talk) -> Result<(), Failure> {
+    fn tell_findings(&self, findings: &[Note], reporter: &Reporter) -> Result<(), Failure> {
         if self.told.set(()).is_err() {
             return Ok(());
         }
@@ -210,8 +210,8 @@ impl Opened {
             let words = format!("{}: {}", note.what, note.found);
             match (note.is_warning, self.strict) {
                 (true, true) => return Err(Failure::Check(words)),
-                (true, false) => talk.warn(words),
-                (false, _) => talk.say(words),
+                (true, false) => reporter.warn(words),
+                (false, _) => reporter.info(words),
             }
         }
         Ok(())
@@ -477,13 +477,13 @@ fn against_holes(stored: &StoredModel, said: Option<Missing>) -> Result<&'static
 }
 
 impl Chosen {
-    fn tell(&self, common: &Common, talk: &Talk) -> Result<(), Failure> {
+    fn tell(&self, common: &Common, reporter: &Reporter) -> Result<(), Failure> {
         if let Some((index, kind)) = self.weights {
             let kind = match kind {
                 WeightKind::Frequency => "counts",
                 WeightKind::Relative => "relative",
             };
-            talk.say(format!("weights: {} ({kind})", self.table.columns()[index].name));
+            reporter.info(format!("weights: {} ({kind})", self.table.columns()[index].name));
         }
         let skipped: Vec<String> = (self.selection.fates().iter().enumerate())
             .filter(|(index, fate)| {
@@ -494,7 +494,7 @@ impl Chosen {
             .map(|(_, fate)| format!("{} ({})", fate.name, fate.reason))
             .collect();
         if !skipped.is_empty() {
-            talk.say(format!("skipped: {}", listed(&skipped)));
+            reporter.info(format!("skipped: {}", listed(&skipped)));
         }
         for fate in self.selection.fates() {
             if let Some(warning) = &fate.warning {
@@ -502,7 +502,7 @@ impl Chosen {
                 if common.strict {
                     return Err(Failure::Check(warning));
                 }
-                talk.warn(warning);
+                reporter.warn(warning);
             }
         }
         Ok(())

@@ -4,9 +4,9 @@ use super::matrix::{Matrix, Rows};
 use super::{Body, Chosen, Opened};
 use crate::arguments::{Common, WeightKind};
 use crate::failure::Failure;
+use crate::options::Bytes;
 use crate::progress::Progress;
-use crate::talk::Talk;
-use crate::wishes::Bytes;
+use crate::reporter::Reporter;
 use eigenlens::AnyDataset;
 use eigenlens::{Csr, Dataset, SampleWeights, Scalar};
 use eigenlens_io::{AnyArray, Budget, Labels, Loaded, Wanted};
@@ -58,14 +58,14 @@ impl Opened {
         memory: Option<u64>,
         progress: &'a Progress,
         tell: &'a (dyn Fn(u64, u64) + Sync),
-        talk: &Talk,
+        reporter: &Reporter,
     ) -> Result<Input<'a>, Failure> {
         let input = match &self.body {
             Body::Table(chosen) => {
                 let loaded = chosen.table.load(&chosen.selection, memory, Some(tell))?;
                 let mut labels = Vec::new();
                 if let Loaded::InMemory(read) = &loaded {
-                    self.tell_findings(&read.findings, talk)?;
+                    self.tell_findings(&read.findings, reporter)?;
                     if chosen.labels != chosen.selection.wanted().labels {
                         labels = chosen.read_labels()?;
                     }
@@ -90,14 +90,14 @@ impl Opened {
         common: &Common,
         progress: &'a Progress,
         tell: &'a (dyn Fn(u64, u64) + Sync),
-        talk: &Talk,
+        reporter: &Reporter,
     ) -> Result<Input<'a>, Failure> {
         let Some(Bytes(budget)) = common.memory else {
-            return self.load(None, progress, tell, talk);
+            return self.load(None, progress, tell, reporter);
         };
         // The other half is for what is made of them.
         let table = budget.saturating_sub(Budget::RESERVED) / 2;
-        let input = self.load(Some(table), progress, tell, talk)?;
+        let input = self.load(Some(table), progress, tell, reporter)?;
         if input.piece().is_some() {
             return Ok(input);
         }
@@ -115,7 +115,7 @@ impl Opened {
     pub fn for_each_piece(
         &self,
         progress: &Progress,
-        talk: &Talk,
+        reporter: &Reporter,
         mut work: impl FnMut(Piece, &[Labels], usize) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let chosen = match &self.body {
@@ -139,7 +139,7 @@ impl Opened {
             return Err(self.explain(eigenlens::Error::NoRows, 0));
         }
         progress.pause();
-        self.tell_findings(&reader.findings(), talk)
+        self.tell_findings(&reader.findings(), reporter)
     }
 }
 
@@ -188,10 +188,10 @@ impl Chosen {
 impl Input<'_> {
     /// What only reading could find out, after a pass over data that are streamed: of those in
     /// memory it is told when they are read.
-    pub fn tell_findings(&self, talk: &Talk) -> Result<(), Failure> {
+    pub fn tell_findings(&self, reporter: &Reporter) -> Result<(), Failure> {
         match &self.held {
             Held::Table(Loaded::Streamed(rows)) => {
-                self.opened.tell_findings(&rows.findings(), talk)
+                self.opened.tell_findings(&rows.findings(), reporter)
             }
             _ => Ok(()),
         }

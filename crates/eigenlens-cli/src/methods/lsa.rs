@@ -2,7 +2,7 @@
 
 use super::{FitOptions, MethodFlags};
 use crate::arguments::Route;
-use crate::wishes::solver_text;
+use crate::options::solver_text;
 use clap::{Args, ValueEnum};
 use eigenlens::{Estimator, Lsa, TermWeighting};
 

@@ -98,7 +98,7 @@ impl dyn MethodFlags + '_ {
     /// Everything asked for in the words of the command line.
     pub fn all_in_words(&self, options: &FitOptions) -> BTreeMap<String, String> {
         let shared = [
-            ("components", crate::wishes::components_text(&options.n_components)),
+            ("components", crate::options::components_text(&options.n_components)),
             ("seed", options.shared.seed.to_string()),
         ];
         let all = self.in_words().into_iter().chain(shared);

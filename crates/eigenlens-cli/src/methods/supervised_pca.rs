@@ -3,7 +3,7 @@
 use super::{FitOptions, MethodFlags};
 use crate::arguments::Route;
 use crate::target::TargetOptions;
-use crate::wishes::solver_text;
+use crate::options::solver_text;
 use clap::Args;
 use eigenlens::{Estimator, SupervisedPca};
 

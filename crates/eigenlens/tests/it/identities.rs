@@ -832,8 +832,8 @@ fn impossible_wishes_are_refused() {
         let none = Pca::new(0).fit(&table.dataset()).err().unwrap();
         assert_eq!(none.kind(), ErrorKind::Usage);
         for share in [0.0, 1.5, f64::NAN] {
-            let wish = Pca::new(NComponents::VarianceShare(share));
-            assert_eq!(wish.fit(&table.dataset()).err().unwrap().kind(), ErrorKind::Usage);
+            let pca = Pca::new(NComponents::VarianceShare(share));
+            assert_eq!(pca.fit(&table.dataset()).err().unwrap().kind(), ErrorKind::Usage);
         }
     }
 }

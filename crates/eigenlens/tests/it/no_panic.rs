@@ -123,10 +123,10 @@ fn through_everything<T: Scalar>(x: &Array2<T>) {
             }
         }
     }
-    for wish in [NComponents::VarianceShare(0.9), NComponents::All, NComponents::Rule(Rule::Elbow)]
+    for n_components in [NComponents::VarianceShare(0.9), NComponents::All, NComponents::Rule(Rule::Elbow)]
     {
-        let what = format!("{wish:?} {x:?}");
-        match Pca::new(wish).fit_transform(&Dataset::from(x)) {
+        let what = format!("{n_components:?} {x:?}");
+        match Pca::new(n_components).fit_transform(&Dataset::from(x)) {
             Err(error) => sane(error, &what),
             Ok((model, scores)) => sound(&model, &scores, &what),
         }

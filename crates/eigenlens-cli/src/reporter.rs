@@ -4,17 +4,17 @@ use crate::failure::Failure;
 use std::io::{IsTerminal, Write};
 
 /// The voice of the program: results go to stdout, talk to stderr.
-pub struct Talk {
+pub struct Reporter {
     quiet: bool,
     color: bool,
     pub terminal: bool,
 }
 
-impl Talk {
+impl Reporter {
     /// `quiet` says nothing but warnings and errors.
-    pub fn new(quiet: bool) -> Talk {
+    pub fn new(quiet: bool) -> Reporter {
         let terminal = std::io::stderr().is_terminal();
-        Talk { quiet, color: terminal && wants_color(), terminal }
+        Reporter { quiet, color: terminal && wants_color(), terminal }
     }
 
     /// Whether progress is shown.
@@ -23,7 +23,7 @@ impl Talk {
     }
 
     /// A line of what is going on.
-    pub fn say(&self, line: impl AsRef<str>) {
+    pub fn info(&self, line: impl AsRef<str>) {
         if !self.quiet {
             put(&disarm(line.as_ref()));
         }

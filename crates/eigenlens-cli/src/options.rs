@@ -29,9 +29,9 @@ pub fn parse_components(text: &str) -> Result<NComponents, String> {
     }
 }
 
-/// The wish in the words it is given in.
-pub fn components_text(wish: &NComponents) -> String {
-    match wish {
+/// The number of components in the words it is given in.
+pub fn components_text(n_components: &NComponents) -> String {
+    match n_components {
         NComponents::Fixed(k) => k.to_string(),
         // A percentage such as 95 must not come out as 95.00000000000001.
         NComponents::VarianceShare(share) => format!("{}%", (share * 1e14).round() / 1e12),
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn wishes_are_read_and_written_alike() {
-        for (text, wish) in [
+        for (text, n_components) in [
             ("5", NComponents::Fixed(5)),
             ("95%", NComponents::VarianceShare(0.95)),
             ("99.9%", NComponents::VarianceShare(0.999)),
@@ -174,8 +174,8 @@ mod tests {
             ("rule:minka", NComponents::Rule(Rule::Minka)),
             ("rule:ratio=0.1", NComponents::Rule(Rule::Ratio(0.1))),
         ] {
-            assert_eq!(parse_components(text), Ok(wish.clone()));
-            assert_eq!(components_text(&wish), text);
+            assert_eq!(parse_components(text), Ok(n_components.clone()));
+            assert_eq!(components_text(&n_components), text);
         }
         for text in ["0", "-1", "101%", "0%", "x%", "rule:x", "rule:minka=2", "rule:ratio=x", ""] {
             assert!(parse_components(text).is_err(), "{text}");
