@@ -3,8 +3,8 @@
 use crate::arguments::{Common, Reading};
 use crate::describe::{component_names, feature_names};
 use crate::failure::Failure;
-use crate::holes::Whole;
 use crate::input::{Input, Opened, Piece};
+use crate::missing::Whole;
 use crate::output::create;
 use crate::progress::Progress;
 use crate::reporter::Reporter;
@@ -321,20 +321,21 @@ impl EllipsesShown {
         /// More ellipses than these hide each other.
         const MOST: usize = 60;
         let evenly = |all: usize| (0..MOST).map(move |j| j * all / MOST);
-        let with_holes = holed.len();
+        let with_missing_values = holed.len();
         let (rows, whose) = if n <= MOST {
             ((0..n).collect(), format!("all {n} samples"))
-        } else if with_holes == 0 {
+        } else if with_missing_values == 0 {
             let whose = format!("{MOST} of the {n} samples, spread evenly through the table");
             (evenly(n).collect(), whose)
-        } else if with_holes <= MOST {
-            let whose = format!("{with_holes} of the {n} samples, those with missing entries");
+        } else if with_missing_values <= MOST {
+            let whose =
+                format!("{with_missing_values} of the {n} samples, those with missing entries");
             (holed, whose)
         } else {
             let whose = format!(
-                "{MOST} of the {n} samples, spread evenly among the {with_holes} with missing entries"
+                "{MOST} of the {n} samples, spread evenly among the {with_missing_values} with missing entries"
             );
-            (evenly(with_holes).map(|j| holed[j]).collect(), whose)
+            (evenly(with_missing_values).map(|j| holed[j]).collect(), whose)
         };
         EllipsesShown { rows, whose }
     }

@@ -1,9 +1,9 @@
 //! What is done to data before a model sees them, as in training: counts of terms are made sparse and
 //! weighted, holes are filled.
 
-use crate::holes::Whole;
 use crate::input::{Opened, Piece};
 use crate::methods::transform;
+use crate::missing::Whole;
 use eigenlens::AnyDataset;
 use eigenlens::{Csr, Dataset, Scalar};
 use eigenlens_io::{AnyArray, StoredModel};

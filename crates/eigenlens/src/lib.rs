@@ -50,9 +50,9 @@ pub mod solve;
 mod sparse;
 
 pub use data::{
-    AnyArray, AnyDataset, ColumnStatistics, Csr, DataShape, Dataset, Holes, Missing, Moments,
-    Resolved, RowReader, Rows, SampleWeights, Target, TargetKind, TermWeighting, TermWeights,
-    Treatment,
+    AnyArray, AnyDataset, ColumnStatistics, Csr, DataShape, Dataset, Missing, MissingCounts,
+    MissingReport, Moments, Resolved, RowReader, Rows, SampleWeights, Target, TargetKind,
+    TermWeighting, TermWeights,
 };
 pub use dependence::{Hsic, LabelKernel};
 pub use error::{Error, ErrorKind, Hint, Result, Warning};

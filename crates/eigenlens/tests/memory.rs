@@ -165,11 +165,11 @@ fn plans_are_kept() {
     {
         let mut random = Random::new(7);
         // Directions that stand clear: of noise alone an iteration takes hundreds of steps.
-        let holes =
+        let missing_counts =
             distinct(7, 20_000, 50).mapv(|v| if random.below(5) == 0 { f64::NAN } else { v });
-        let data = Dataset::from(&holes).with_missing(Missing::Em);
+        let data = Dataset::from(&missing_counts).with_missing(Missing::Em);
         report.check("20k × 50 em", auto(5), &data);
-        let streamed = InBlocks::new(&holes, 100);
+        let streamed = InBlocks::new(&missing_counts, 100);
         let data = Dataset::streamed(&streamed).with_missing(Missing::Em);
         report.check("20k × 50 em streamed", auto(5), &data);
         // Few entries are kept from pass to pass.

@@ -2,8 +2,8 @@
 
 use crate::arguments::{Choose, Common};
 use crate::failure::Failure;
-use crate::holes::{Whole, where_holes_are};
 use crate::input::Opened;
+use crate::missing::{Whole, where_values_are_missing};
 use crate::options::rule_text;
 use crate::output::print;
 use crate::pictures::PictureOutput;
@@ -47,15 +47,16 @@ pub fn run(args: &Choose, common: &Common, reporter: &Reporter) -> Result<(), Fa
         .options(options);
     let mut tell = spinner.steps().observer();
     let model = dispatch!(&data, d => pca.fit_observed(d, &mut tell))
-        .map_err(|e| where_holes_are(e, &data, true, explain))?;
+        .map_err(|e| where_values_are_missing(e, &data, true, explain))?;
     let rows = sample_rows(&data).map_err(explain)?;
     let sample = rows.as_ref().map(|(rows, of)| Sample { rows: rows.view(), of: *of });
     let spectrum = model.spectrum().map_err(explain)?;
     let outcomes = select::apply_all(&Rule::all(), &spectrum.view(), sample.as_ref(), common.seed);
     drop(spinner);
     input.tell_findings(reporter)?;
-    if let Some(treatment) = whole.as_ref().and_then(Whole::treatment).or(model.missing()) {
-        reporter.info(format!("missing: {treatment}"));
+    if let Some(missing_report) = whole.as_ref().and_then(Whole::missing_report).or(model.missing())
+    {
+        reporter.info(format!("missing: {missing_report}"));
     }
     if let Some(Sample { rows, of }) = sample.filter(|_| model.missing().is_some()) {
         reporter.info(format!(

@@ -3,9 +3,9 @@
 use crate::arguments::{self, Common};
 use crate::describe::{component_names, feature_names, model_value, plan_value, summary};
 use crate::failure::Failure;
-use crate::holes::{Whole, where_holes_are};
 use crate::input::{Input, Opened, Piece};
 use crate::methods::{FitMethod, FitOptions, MethodFlags};
+use crate::missing::{Whole, where_values_are_missing};
 use crate::options::{Bytes, components_text};
 use crate::output::{TableOutput, create, default_model_path, print, view};
 use crate::progress::Progress;
@@ -68,7 +68,7 @@ pub fn run(method: &FitMethod, common: &Common, reporter: &Reporter) -> Result<(
             Some(whole) => whole.in_original_rows(e),
             None => e,
         };
-        where_holes_are(e, &data, method.takes_missing, |e| {
+        where_values_are_missing(e, &data, method.takes_missing, |e| {
             explain(&memory, e, &opened, input.bytes())
         })
     })?;
@@ -81,9 +81,9 @@ pub fn run(method: &FitMethod, common: &Common, reporter: &Reporter) -> Result<(
         (_, scores) => scores,
     };
     tell_choice(&*model, args, &options, reporter);
-    let treated = whole.as_ref().and_then(Whole::treatment).or(model.missing());
-    if let Some(treatment) = treated {
-        reporter.info(format!("missing: {treatment}"));
+    let treated = whole.as_ref().and_then(Whole::missing_report).or(model.missing());
+    if let Some(missing_report) = treated {
+        reporter.info(format!("missing: {missing_report}"));
     }
     mind_warnings(&*model, common, reporter)?;
 
@@ -474,7 +474,7 @@ pub fn write_scores(
 ) -> Result<usize, Failure> {
     let mut holed = 0;
     let n_samples = write_pieces(stored, opened, table, reporter, |rows, first| {
-        holed += with_holes(rows);
+        holed += with_missing_values(rows);
         terms::scores(stored, rows, opened).map_err(|e| opened.explain(e, first))
     })?;
     if holed > 0 {
@@ -532,7 +532,7 @@ fn rows_of(numbers: &AnyArray, first: usize, count: usize) -> AnyArray {
 }
 
 /// Samples with a missing value.
-fn with_holes(rows: Piece) -> usize {
+fn with_missing_values(rows: Piece) -> usize {
     fn count<T: Scalar>(x: &Array2<T>) -> usize {
         x.rows().into_iter().filter(|row| row.iter().any(|v| v.to_f64().is_nan())).count()
     }

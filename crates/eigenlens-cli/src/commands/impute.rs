@@ -152,31 +152,35 @@ fn numbered(path: &Path, draw: usize) -> PathBuf {
 /// Holes filled, by feature.
 struct Tally {
     rows: usize,
-    holes: Vec<usize>,
+    missing_counts: Vec<usize>,
     errors: Vec<f64>,
 }
 
 impl Tally {
     fn new(d: usize) -> Tally {
-        Tally { rows: 0, holes: vec![0; d], errors: vec![0.0; d] }
+        Tally { rows: 0, missing_counts: vec![0; d], errors: vec![0.0; d] }
     }
 
     fn add(&mut self, rows: usize, entries: &[ImputedEntry]) {
         self.rows += rows;
         for entry in entries {
-            self.holes[entry.column] += 1;
+            self.missing_counts[entry.column] += 1;
             self.errors[entry.column] += entry.standard_error;
         }
     }
 
     fn mean_error(&self, f: usize) -> f64 {
-        self.errors[f] / self.holes[f].max(1) as f64
+        self.errors[f] / self.missing_counts[f].max(1) as f64
     }
 
     fn text(&self, features: &[String]) -> String {
-        let holes: usize = self.holes.iter().sum();
+        let missing_counts: usize = self.missing_counts.iter().sum();
         let row = |f: usize| {
-            vec![features[f].clone(), self.holes[f].to_string(), number(self.mean_error(f))]
+            vec![
+                features[f].clone(),
+                self.missing_counts[f].to_string(),
+                number(self.mean_error(f)),
+            ]
         };
         let table = Table {
             columns: vec![
@@ -184,25 +188,30 @@ impl Tally {
                 Column::number("holes", ""),
                 Column::number("mean standard error", ""),
             ],
-            rows: (0..features.len()).filter(|&f| self.holes[f] > 0).take(20).map(row).collect(),
+            rows: (0..features.len())
+                .filter(|&f| self.missing_counts[f] > 0)
+                .take(20)
+                .map(row)
+                .collect(),
             ..Table::default()
         };
         let entries = self.rows * features.len();
-        let all = format!("{holes} of {entries} entries filled in {} samples\n", self.rows);
-        if holes == 0 { all } else { format!("{all}\n{}", table.to_text(100)) }
+        let all =
+            format!("{missing_counts} of {entries} entries filled in {} samples\n", self.rows);
+        if missing_counts == 0 { all } else { format!("{all}\n{}", table.to_text(100)) }
     }
 
     fn value(&self, features: &[String]) -> Value {
         let feature = |f: usize| {
             Value::map([
                 ("name", Value::from(&features[f])),
-                ("holes", self.holes[f].into()),
+                ("holes", self.missing_counts[f].into()),
                 ("mean_standard_error", self.mean_error(f).into()),
             ])
         };
         Value::map([
             ("n_samples", Value::from(self.rows)),
-            ("filled", self.holes.iter().sum::<usize>().into()),
+            ("filled", self.missing_counts.iter().sum::<usize>().into()),
             ("features", Value::List((0..features.len()).map(feature).collect())),
         ])
     }

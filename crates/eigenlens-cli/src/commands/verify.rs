@@ -3,8 +3,8 @@
 use crate::arguments::{Common, Verify};
 use crate::describe::read_model;
 use crate::failure::Failure;
-use crate::holes::Whole;
 use crate::input::Opened;
+use crate::missing::Whole;
 use crate::output::print;
 use crate::progress::Progress;
 use crate::reporter::Reporter;

@@ -149,7 +149,7 @@ impl Opened {
             Body::Table(Box::new(Chosen { table, selection, labels, weights }))
         };
         let mut opened = Opened::new(body, paths, reading, common);
-        opened.for_model = Some(against_holes(stored, reading.missing)?);
+        opened.for_model = Some(against_missing_values(stored, reading.missing)?);
         opened.tell(common, reporter)?;
         Ok(opened)
     }
@@ -452,7 +452,10 @@ impl Opened {
 }
 
 /// What helps where a value is missing in data for a model.
-fn against_holes(stored: &StoredModel, said: Option<Missing>) -> Result<&'static str, Failure> {
+fn against_missing_values(
+    stored: &StoredModel,
+    said: Option<Missing>,
+) -> Result<&'static str, Failure> {
     let model = &*stored.model;
     match (&stored.fill, said) {
         (Some(_), None | Some(Missing::Mean | Missing::Error)) => {

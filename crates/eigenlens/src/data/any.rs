@@ -1,6 +1,6 @@
 //! Data of either element type: the one place where it is told at run time.
 
-use super::{DataShape, Dataset, Holes, Missing};
+use super::{DataShape, Dataset, Missing, MissingCounts};
 use crate::error::Result;
 use crate::scalar::{Scalar, Typed, typed};
 use ndarray::Array2;
@@ -57,8 +57,8 @@ impl<'a> AnyDataset<'a> {
     }
 
     /// Where entries are missing, in one pass.
-    pub fn holes(&self) -> Result<Holes> {
-        dispatch!(self, d => d.holes())
+    pub fn missing_counts(&self) -> Result<MissingCounts> {
+        dispatch!(self, d => d.missing_counts())
     }
 
     /// The same data with a policy for missing entries.

@@ -10,8 +10,8 @@ mod csr;
 mod factor;
 mod feature_permutation;
 mod gram_apply;
-mod holes;
 mod integer_moments;
+mod missing;
 mod moments;
 mod moments_bytes;
 mod observed;
@@ -33,7 +33,7 @@ mod weights;
 
 pub use any::{AnyArray, AnyDataset};
 pub use csr::Csr;
-pub use holes::{Holes, Missing, Treatment};
+pub use missing::{Missing, MissingCounts, MissingReport};
 pub use moments::Moments;
 pub use resolved::Resolved;
 pub use rows::{RowReader, Rows};
@@ -48,7 +48,7 @@ pub(crate) use compiled::compiled_here;
 pub(crate) use cross::Cross;
 pub(crate) use factor::Factor;
 pub(crate) use gram_apply::has_gram_apply;
-pub(crate) use holes::check_rate;
+pub(crate) use missing::check_rate;
 pub(crate) use observed::Observed;
 pub(crate) use passes::{Pass, Scores, Standardized};
 pub(crate) use row_grid::{
@@ -138,7 +138,7 @@ impl<'a, T: Scalar> Dataset<'a, T> {
             names: None,
             weights: None,
             missing: Missing::Error,
-            most_missing: holes::MOST_MISSING,
+            most_missing: missing::MOST_MISSING,
         }
     }
 
@@ -217,7 +217,7 @@ impl<'a, T: Scalar> Dataset<'a, T> {
     }
 
     /// Row and column of the first hole.
-    pub(crate) fn first_hole(&self) -> Result<Option<(usize, usize)>> {
+    pub(crate) fn first_missing(&self) -> Result<Option<(usize, usize)>> {
         let mut found = None;
         RowGrid::surveying(self)?.for_each_batch(
             reduction_block_rows(self.n_features()),
@@ -238,8 +238,8 @@ impl<'a, T: Scalar> Dataset<'a, T> {
     }
 
     /// Where the holes are, in one pass.
-    pub fn holes(&self) -> Result<Holes> {
-        Ok(Observed::of(&mut RowGrid::surveying(self)?)?.holes)
+    pub fn missing_counts(&self) -> Result<MissingCounts> {
+        Ok(Observed::of(&mut RowGrid::surveying(self)?)?.missing_counts)
     }
 
     /// The same data set without its weights, borrowed for as long as this one is.

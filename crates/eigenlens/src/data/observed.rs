@@ -2,7 +2,7 @@
 //! holes are, in one pass.
 
 use super::columns::{Columns, rescale, two_sum};
-use super::holes::Holes;
+use super::missing::MissingCounts;
 use super::row_grid::{BLOCK, RowBatch, RowGrid, batch_rows, reduction_block_rows};
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
@@ -24,9 +24,9 @@ pub(crate) struct Observed {
     pub squares: Vec<f64>,
     /// Σw of the rows with something observed.
     pub row_weight: f64,
-    pub holes: Holes,
+    pub missing_counts: MissingCounts,
     /// Rows with a hole, as bits.
-    pub with_holes: Vec<u64>,
+    pub with_missing_values: Vec<u64>,
 }
 
 impl Observed {
@@ -50,7 +50,7 @@ impl Observed {
             .map(|(s, w)| if *w > 1.0 { s / (w - 1.0) * (n - 1.0) } else { 0.0 });
         Columns {
             weight: n,
-            rows: self.holes.rows - self.holes.n_empty_rows,
+            rows: self.missing_counts.rows - self.missing_counts.n_empty_rows,
             mean_hi: self.mean.clone(),
             mean_lo: self.low.clone(),
             squares: squares.collect(),
@@ -66,8 +66,8 @@ impl Observed {
             low: vec![0.0; d],
             squares: vec![0.0; d],
             row_weight: 0.0,
-            holes: Holes { features: d, ..Holes::default() },
-            with_holes: Vec::new(),
+            missing_counts: MissingCounts { features: d, ..MissingCounts::default() },
+            with_missing_values: Vec::new(),
         }
     }
 
@@ -82,25 +82,25 @@ impl Observed {
                 .map(|&start| Self::of_unit(grid, &batch, start, (start + unit).min(batch.rows)))
                 .collect();
             for part in parts {
-                let (part, with_holes) = part?;
+                let (part, with_missing_values) = part?;
                 total.merge(&part);
-                for row in with_holes {
+                for row in with_missing_values {
                     let word = row / 64;
-                    if total.with_holes.len() <= word {
-                        total.with_holes.resize(word + 1, 0);
+                    if total.with_missing_values.len() <= word {
+                        total.with_missing_values.resize(word + 1, 0);
                     }
-                    total.with_holes[word] |= 1 << (row % 64);
+                    total.with_missing_values[word] |= 1 << (row % 64);
                 }
             }
             Ok(())
         })?;
-        total.with_holes.resize(read.div_ceil(64), 0);
-        let rows = total.holes.rows;
-        total.holes.columns = (0..d)
+        total.with_missing_values.resize(read.div_ceil(64), 0);
+        let rows = total.missing_counts.rows;
+        total.missing_counts.columns = (0..d)
             .filter(|&f| total.count[f] < rows)
             .map(|f| (f, grid.data.column_name(f), rows - total.count[f]))
             .collect();
-        total.holes.missing = total.holes.columns.iter().map(|c| c.2).sum();
+        total.missing_counts.missing = total.missing_counts.columns.iter().map(|c| c.2).sum();
         if rows < 2 {
             return Err(Error::TooFewRows { found: rows, needed: 2 });
         }
@@ -115,7 +115,7 @@ impl Observed {
     ) -> Result<(Observed, Vec<usize>)> {
         let d = batch.n_features;
         let mut total = Self::zero(d);
-        let mut with_holes = Vec::new();
+        let mut with_missing_values = Vec::new();
         let mut scratch = Vec::new();
         for at in (start..end).step_by(BLOCK) {
             let block = batch.block(at, (at + BLOCK).min(end), &mut scratch);
@@ -130,7 +130,7 @@ impl Observed {
                 if w == 0.0 {
                     let bad = block.row(i).iter().position(|x| !x.to_f64().is_finite());
                     match bad.map(|f| (f, block.row(i)[f].to_f64())) {
-                        Some((_, x)) if x.is_nan() => with_holes.push(block.first + i),
+                        Some((_, x)) if x.is_nan() => with_missing_values.push(block.first + i),
                         Some((f, x)) => return Err(grid.data.bad_entry(block.first + i, f, x)),
                         None => {}
                     }
@@ -153,14 +153,14 @@ impl Observed {
                     part.weight[f] += w;
                     part.mean[f] += w * (x - origin[f]);
                 }
-                part.holes.rows += 1;
+                part.missing_counts.rows += 1;
                 if seen < d {
-                    part.holes.rows_with_holes += 1;
-                    with_holes.push(block.first + i);
+                    part.missing_counts.rows_with_holes += 1;
+                    with_missing_values.push(block.first + i);
                 }
                 if seen == 0 {
-                    part.holes.n_empty_rows += 1;
-                    part.holes.empty_rows.push(block.first + i);
+                    part.missing_counts.n_empty_rows += 1;
+                    part.missing_counts.empty_rows.push(block.first + i);
                 } else {
                     part.row_weight += w;
                 }
@@ -178,7 +178,7 @@ impl Observed {
             }
             total.merge(&part);
         }
-        Ok((total, with_holes))
+        Ok((total, with_missing_values))
     }
 
     /// Adds the rows of `later` (Chan, Golub & LeVeque 1979), column by column.
@@ -200,11 +200,11 @@ impl Observed {
             self.count[f] += later.count[f];
         }
         self.row_weight += later.row_weight;
-        let (holes, more) = (&mut self.holes, &later.holes);
-        holes.rows += more.rows;
-        holes.rows_with_holes += more.rows_with_holes;
-        holes.n_empty_rows += more.n_empty_rows;
-        let room = REMEMBERED.saturating_sub(holes.empty_rows.len());
-        holes.empty_rows.extend(more.empty_rows.iter().take(room));
+        let (missing_counts, more) = (&mut self.missing_counts, &later.missing_counts);
+        missing_counts.rows += more.rows;
+        missing_counts.rows_with_holes += more.rows_with_holes;
+        missing_counts.n_empty_rows += more.n_empty_rows;
+        let room = REMEMBERED.saturating_sub(missing_counts.empty_rows.len());
+        missing_counts.empty_rows.extend(more.empty_rows.iter().take(room));
     }
 }

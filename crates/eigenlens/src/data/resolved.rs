@@ -1,6 +1,6 @@
 //! Data with holes made whole by a simple policy: rows or columns left out, or means put in.
 
-use super::holes::{Missing, Treatment, check_rate};
+use super::missing::{Missing, MissingReport, check_rate};
 use super::observed::Observed;
 use super::{Csr, Dataset, RowGrid, RowReader, Rows, SampleWeights, Source, Target};
 use crate::error::{Error, Result};
@@ -16,7 +16,7 @@ pub struct Resolved<'a, T: Scalar> {
     body: Body<'a, T>,
     names: Option<Vec<String>>,
     weights: Option<SampleWeights>,
-    treatment: Option<Treatment>,
+    missing_report: Option<MissingReport>,
     /// Rows of the original that stay, where some go.
     kept: Option<Vec<usize>>,
     /// What goes into holes, where that is the policy.
@@ -45,7 +45,7 @@ impl<'a, T: Scalar> Dataset<'a, T> {
             body: Body::Same,
             names: self.names.clone(),
             weights: self.weights.clone(),
-            treatment: None,
+            missing_report: None,
             kept: None,
             fill: None,
         };
@@ -64,15 +64,15 @@ impl<'a, T: Scalar> Dataset<'a, T> {
         }
         let mut grid = RowGrid::surveying(self)?;
         let observed = pool::run(options.threads, || Observed::of(&mut grid))??;
-        if observed.holes.missing == 0 {
+        if observed.missing_counts.missing == 0 {
             let means = self.missing == Missing::Mean;
             let fill = means.then(|| as_f64(&means_of::<T>(&grid, &observed)));
             return Ok(Resolved { fill, ..same(original) });
         }
-        check_rate(self, &observed.holes)?;
+        check_rate(self, &observed.missing_counts)?;
         let sieve = Sieve::new(self, &grid, &observed)?;
-        let treatment = Some(Treatment::new(self.missing, &observed.holes));
-        self.through(sieve, treatment, options)
+        let missing_report = Some(MissingReport::new(self.missing, &observed.missing_counts));
+        self.through(sieve, missing_report, options)
     }
 
     /// The data with these numbers in their holes, one for each feature: the means that
@@ -97,7 +97,7 @@ impl<'a, T: Scalar> Dataset<'a, T> {
     fn through(
         &self,
         sieve: Sieve<T>,
-        treatment: Option<Treatment>,
+        missing_report: Option<MissingReport>,
         options: &Options,
     ) -> Result<Resolved<'a, T>> {
         let original = self.clone().with_missing(Missing::Error);
@@ -116,7 +116,7 @@ impl<'a, T: Scalar> Dataset<'a, T> {
             Source::Dense(x) if fits => Body::Dense(sieve.dense(x.view())),
             _ => Body::Streamed(Whole { source: self.source.clone(), sieve }),
         };
-        Ok(Resolved { original, body, names, weights, treatment, kept, fill })
+        Ok(Resolved { original, body, names, weights, missing_report, kept, fill })
     }
 }
 
@@ -139,8 +139,8 @@ impl<T: Scalar> Resolved<'_, T> {
     }
 
     /// What was done; `None` where there was no hole.
-    pub fn treatment(&self) -> Option<&Treatment> {
-        self.treatment.as_ref()
+    pub fn missing_report(&self) -> Option<&MissingReport> {
+        self.missing_report.as_ref()
     }
 
     /// What was put into holes (d), where that is the policy: also where there was no hole, as new data
@@ -200,21 +200,24 @@ struct Sieve<T> {
 impl<T: Scalar> Sieve<T> {
     fn new(data: &Dataset<T>, grid: &RowGrid<T>, observed: &Observed) -> Result<Sieve<T>> {
         let d = data.n_features();
-        let n = grid.n_rows().unwrap_or(observed.holes.rows);
+        let n = grid.n_rows().unwrap_or(observed.missing_counts.rows);
         let mut sieve =
             Sieve { columns: (0..d).collect(), rows: Some(n), dropped: None, fill: vec![] };
         match data.missing {
             Missing::DropRows => {
-                let left =
-                    n - observed.with_holes.iter().map(|w| w.count_ones() as usize).sum::<usize>();
+                let left = n - observed
+                    .with_missing_values
+                    .iter()
+                    .map(|w| w.count_ones() as usize)
+                    .sum::<usize>();
                 if left < 2 {
                     return Err(Error::NothingLeft { policy: "drop-rows", left });
                 }
                 sieve.rows = Some(left);
-                sieve.dropped = Some(observed.with_holes.clone());
+                sieve.dropped = Some(observed.with_missing_values.clone());
             }
             Missing::DropColumns => {
-                let gone = |f: &usize| observed.holes.columns.iter().any(|c| c.0 == *f);
+                let gone = |f: &usize| observed.missing_counts.columns.iter().any(|c| c.0 == *f);
                 sieve.columns.retain(|f| !gone(f));
                 if sieve.columns.is_empty() {
                     return Err(Error::NothingLeft { policy: "drop-columns", left: 0 });

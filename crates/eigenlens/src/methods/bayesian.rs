@@ -3,7 +3,7 @@
 use super::em::EmOptions;
 use super::estimator::{Estimator, FitContext, Fitted, Method, at_most};
 use super::fit::Fit;
-use super::ppca::{iterated, refuse_holes};
+use super::ppca::{iterated, refuse_missing};
 use crate::data::{AnyDataset, DataShape, Dataset, Missing, Target, compiled_here};
 use crate::error::{Error, Result};
 use crate::missing::{Observer, Progress};
@@ -115,12 +115,12 @@ impl BayesianPca {
         }
         self.plan(data)?;
         match data.missing() {
-            Missing::Error => refuse_holes(data)?,
+            Missing::Error => refuse_missing(data)?,
             Missing::Em => {}
             _ => {
                 let resolved = data.resolve_missing(&self.fit.options)?;
                 let mut model = self.fit_observed(&resolved.dataset(), observer)?;
-                model.body.set_missing(resolved.treatment().cloned());
+                model.body.set_missing(resolved.missing_report().cloned());
                 return Ok(model);
             }
         }

@@ -3,14 +3,14 @@
 
 use super::fit::Fit;
 use crate::data::{
-    DataShape, Dataset, Missing, Observed, RowGrid, Scaler, Treatment, check_rate, two_sum,
+    DataShape, Dataset, Missing, MissingReport, Observed, RowGrid, Scaler, check_rate, two_sum,
 };
 use crate::error::{Error, Hint, Result, Warning};
 use crate::linalg::dense::{power_of_two, thin_svd};
 use crate::linalg::{pool, random};
 use crate::missing::{
-    Em, Estimate, Latent, Memory, Observer, Part, expected_covariance_times, fit, log_likelihood,
-    memory,
+    Em, Estimate, FactorGaussian, Latent, Memory, Observer, expected_covariance_times, fit,
+    log_likelihood, memory,
 };
 use crate::model::ppca::EmRecord;
 use crate::model::{LinearMap, PcaModel, PcaParts};
@@ -59,7 +59,7 @@ impl<'a, T: Scalar> Surveyed<'a, T> {
     pub fn new(data: &'a Dataset<'_, T>, standardize: bool) -> Result<Surveyed<'a, T>> {
         let mut grid = RowGrid::surveying(data)?;
         let observed = Observed::of(&mut grid)?;
-        check_rate(data, &observed.holes)?;
+        check_rate(data, &observed.missing_counts)?;
         let scaler = Scaler::new::<T>(&observed.columns(), grid.exponents(), true, standardize);
         let variances = (0..scaler.inv_scale.len())
             .map(|f| {
@@ -149,7 +149,10 @@ impl Fit {
         let plan = self.plan_em(&data.shape())?;
         pool::run(self.options.threads, || {
             let surveyed = Surveyed::new(data, self.standardize)?;
-            if surveyed.observed.holes.missing == 0 && !em_options.always && !em_options.bayesian {
+            if surveyed.observed.missing_counts.missing == 0
+                && !em_options.always
+                && !em_options.bayesian
+            {
                 return Ok(None);
             }
             self.em(data, &surveyed, em_options, plan, observer).map(Some)
@@ -295,9 +298,9 @@ impl Fit {
             ),
         });
         let mut warnings = Vec::new();
-        let holes = &observed.holes;
-        if holes.n_empty_rows > 0 {
-            let (count, rows) = (holes.n_empty_rows, holes.empty_rows.clone());
+        let missing_counts = &observed.missing_counts;
+        if missing_counts.n_empty_rows > 0 {
+            let (count, rows) = (missing_counts.n_empty_rows, missing_counts.empty_rows.clone());
             warnings.push(Warning::EmptyRows { count, rows });
         }
         if self.standardize && !scaler.constant.is_empty() {
@@ -321,7 +324,11 @@ impl Fit {
             f64::NAN
         } else if em_options.bayesian {
             let (w, mean) = (latent.w.clone(), part.mean.clone());
-            log_likelihood(grid, scaler, Part { w, mean, noise, share: 1.0, prior: None })?
+            log_likelihood(
+                grid,
+                scaler,
+                FactorGaussian { w, mean, noise, share: 1.0, prior: None },
+            )?
         } else {
             estimate.log_likelihood()
         };
@@ -358,7 +365,8 @@ impl Fit {
             plan,
             tolerance: self.em_tolerance(),
             warnings,
-            missing: (holes.missing > 0).then(|| Treatment::new(Missing::Em, holes)),
+            missing: (missing_counts.missing > 0)
+                .then(|| MissingReport::new(Missing::Em, missing_counts)),
         };
         // The prior pulls W towards 0, away from the maximum of the likelihood: its residual shows by
         // how much, and is no failure.
@@ -380,7 +388,11 @@ impl Fit {
 }
 
 /// The fewest components that reach a share of the variance, where those fitted do.
-fn reached<T: Scalar>(part: &Part, surveyed: &Surveyed<T>, share: f64) -> Result<Option<usize>> {
+fn reached<T: Scalar>(
+    part: &FactorGaussian,
+    surveyed: &Surveyed<T>,
+    share: f64,
+) -> Result<Option<usize>> {
     let varying = surveyed.scaler.inv_scale.iter().filter(|w| **w > 0.0).count();
     let (strengths, ..) = axes(part, false)?;
     let total: f64 = strengths.iter().sum::<f64>() + varying as f64 * part.noise;
@@ -397,7 +409,7 @@ type Axes = (Vec<f64>, Array2<f64>, Option<Vec<f64>>);
 
 /// The principal axes of W: squared lengths, unit rows (k × d), and with a prior the α of those that
 /// it left on.
-pub(super) fn axes(part: &Part, bayesian: bool) -> Result<Axes> {
+pub(super) fn axes(part: &FactorGaussian, bayesian: bool) -> Result<Axes> {
     let (d, k) = part.w.dim();
     if k == 0 {
         return Ok((Vec::new(), Array2::zeros((0, d)), bayesian.then(Vec::new)));

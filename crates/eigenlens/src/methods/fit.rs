@@ -110,12 +110,12 @@ impl Fit {
             _ => {
                 let resolved = data.resolve_missing(&self.options)?;
                 let whole = resolved.dataset();
-                let Some(treatment) = resolved.treatment() else {
+                let Some(missing_report) = resolved.missing_report() else {
                     return self.run_whole(&whole, want_scores);
                 };
                 let columns = data.missing() == Missing::DropColumns;
                 let (mut model, mut scores) = self.run_whole(&whole, want_scores && columns)?;
-                model.set_missing(Some(treatment.clone()));
+                model.set_missing(Some(missing_report.clone()));
                 if want_scores && !columns {
                     scores = model.transform(data)?;
                 }

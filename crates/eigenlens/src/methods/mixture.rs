@@ -3,8 +3,8 @@
 use super::em::{NOISE_FLOOR, Surveyed};
 use super::estimator::{Estimator, FitContext, Fitted, Method, at_most};
 use super::fit::Fit;
-use super::ppca::refuse_holes;
-use crate::data::{AnyDataset, DataShape, Dataset, Missing, Target, Treatment, compiled_here};
+use super::ppca::refuse_missing;
+use crate::data::{AnyDataset, DataShape, Dataset, Missing, MissingReport, Target, compiled_here};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::pool;
 use crate::missing::{Em, Memory, Observer, Progress, fit_mixture, least_samples, memory};
@@ -164,12 +164,12 @@ impl PpcaMixture {
         }
         let plan = self.plan(data)?;
         match data.missing() {
-            Missing::Error => refuse_holes(data)?,
+            Missing::Error => refuse_missing(data)?,
             Missing::Em => {}
             _ => {
                 let resolved = data.resolve_missing(&self.fit.options)?;
                 let mut model = self.fit_observed(&resolved.dataset(), observer)?;
-                model.missing = resolved.treatment().cloned();
+                model.missing = resolved.missing_report().cloned();
                 return Ok(model);
             }
         }
@@ -215,10 +215,10 @@ impl PpcaMixture {
             self.fit.options.seed,
             observer,
         )?;
-        let holes = &surveyed.observed.holes;
+        let missing_counts = &surveyed.observed.missing_counts;
         let mut warnings = Vec::new();
-        if holes.n_empty_rows > 0 {
-            let (count, rows) = (holes.n_empty_rows, holes.empty_rows.clone());
+        if missing_counts.n_empty_rows > 0 {
+            let (count, rows) = (missing_counts.n_empty_rows, missing_counts.empty_rows.clone());
             warnings.push(Warning::EmptyRows { count, rows });
         }
         if estimate.parts.iter().any(|p| p.noise <= em.noise_floor) {
@@ -244,7 +244,8 @@ impl PpcaMixture {
                 trace: estimate.trace,
             },
             feature_names: data.feature_names().map(<[String]>::to_vec),
-            missing: (holes.missing > 0).then(|| Treatment::new(Missing::Em, holes)),
+            missing: (missing_counts.missing > 0)
+                .then(|| MissingReport::new(Missing::Em, missing_counts)),
             warnings,
             plan,
             scaler: surveyed.scaler,

@@ -158,12 +158,12 @@ impl Ppca {
         if always && !matches!(data.missing(), Missing::Error | Missing::Em) {
             let resolved = data.resolve_missing(&self.fit.options)?;
             let mut model = self.fit_observed(&resolved.dataset(), observer)?;
-            model.body.set_missing(resolved.treatment().cloned());
+            model.body.set_missing(resolved.missing_report().cloned());
             return Ok(model);
         }
         if always || data.missing() == Missing::Em {
             if data.missing() == Missing::Error {
-                refuse_holes(data)?;
+                refuse_missing(data)?;
             }
             let em_options = EmOptions { always, plain, bayesian: false };
             if let Some(found) = self.fit.run_em(data, &em_options, observer)? {
@@ -206,8 +206,8 @@ impl Estimator for Ppca {
 }
 
 /// Names a hole where none is expected.
-pub(super) fn refuse_holes<T: Scalar>(data: &Dataset<T>) -> Result<()> {
-    match data.first_hole()? {
+pub(super) fn refuse_missing<T: Scalar>(data: &Dataset<T>) -> Result<()> {
+    match data.first_missing()? {
         None => Ok(()),
         Some((row, column)) => Err(data.bad_entry(row, column, f64::NAN)),
     }

@@ -1,16 +1,16 @@
 //! Squared extrapolation of the iteration (Varadhan & Roland 2008): two steps tell where the next
 //! ones lead. Whoever uses it checks that the likelihood does not fall.
 
-use super::maximization::Part;
+use super::maximization::FactorGaussian;
 
 /// The extrapolation from three states in a row, no longer than `most` steps; `None` where the two
 /// steps tell nothing more.
 pub(super) fn extrapolate(
-    first: &Part,
-    second: &Part,
-    third: &Part,
+    first: &FactorGaussian,
+    second: &FactorGaussian,
+    third: &FactorGaussian,
     most: f64,
-) -> Option<(Part, f64)> {
+) -> Option<(FactorGaussian, f64)> {
     // Lengths in units of the noise, as the likelihood feels them.
     let size = first.noise.max(f64::MIN_POSITIVE);
     let mut step = 0.0;

@@ -3,7 +3,7 @@
 use super::accelerate::extrapolate;
 use super::chunk::map_chunks;
 use super::expectation::{Expected, expect};
-use super::maximization::{Part, Prior};
+use super::maximization::{FactorGaussian, Prior};
 use super::pieces::Rows;
 use crate::data::{RowGrid, Scaler};
 use crate::error::{Error, Result};
@@ -52,7 +52,7 @@ pub(crate) type Observer<'o> = dyn FnMut(&Progress) -> ControlFlow<()> + Send + 
 /// What the iteration arrived at.
 #[derive(Clone, Debug)]
 pub(crate) struct Estimate {
-    pub parts: Vec<Part>,
+    pub parts: Vec<FactorGaussian>,
     /// Log-likelihood (or bound) at every accepted state; it never falls.
     pub trace: Vec<f64>,
     pub iterations: usize,
@@ -97,7 +97,7 @@ pub(crate) fn fit<T: Scalar>(
 }
 
 /// The same Gaussian along its principal axes, with the prior that suits it best.
-fn with_prior<T: Scalar>(part: &Part, grid: &RowGrid<T>) -> Result<Part> {
+fn with_prior<T: Scalar>(part: &FactorGaussian, grid: &RowGrid<T>) -> Result<FactorGaussian> {
     let (d, k) = part.w.dim();
     let svd = thin_svd(part.w.view())?;
     let w = &svd.u * &Array1::from_vec(svd.s.clone());
@@ -107,7 +107,7 @@ fn with_prior<T: Scalar>(part: &Part, grid: &RowGrid<T>) -> Result<Part> {
         let on_diagonal = (0..k).any(|j| packed_len(j) + j == p);
         if on_diagonal { part.noise / n } else { 0.0 }
     });
-    Ok(Part { w, prior: Some(Prior { alpha, spread }), ..part.clone() })
+    Ok(FactorGaussian { w, prior: Some(Prior { alpha, spread }), ..part.clone() })
 }
 
 /// Leaves out the weakest direction as long as the bound of the evidence is no lower without it: the
@@ -118,7 +118,7 @@ fn prune<T: Scalar>(
     em: &Em,
     observer: &mut Observer,
 ) -> Result<Estimate> {
-    while let Some(less) = found.parts.first().and_then(Part::without_weakest) {
+    while let Some(less) = found.parts.first().and_then(FactorGaussian::without_weakest) {
         let tried = iterate(rows, vec![less], em, observer)?;
         found.iterations += tried.iterations;
         if tried.log_likelihood() < found.log_likelihood() {
@@ -178,7 +178,7 @@ pub(crate) fn fit_mixture<T: Scalar>(
 /// Iterates from these parameters.
 fn iterate<T: Scalar>(
     rows: &Rows<T>,
-    begin: Vec<Part>,
+    begin: Vec<FactorGaussian>,
     em: &Em,
     observer: &mut Observer,
 ) -> Result<Estimate> {
@@ -193,7 +193,7 @@ fn iterate<T: Scalar>(
         converged: false,
     };
     // States since the last extrapolation, and how far one may reach.
-    let mut history: Vec<Part> = Vec::new();
+    let mut history: Vec<FactorGaussian> = Vec::new();
     let mut most = 4.0;
     while found.iterations < em.max_iterations && !found.converged {
         let next = step(&parts, &expected, em)?;
@@ -206,7 +206,7 @@ fn iterate<T: Scalar>(
                 let jump = extrapolate(first, second, &next[0], most);
                 history.clear();
                 if let Some((part, length)) = jump {
-                    let part = Part { noise: part.noise.max(em.noise_floor), ..part };
+                    let part = FactorGaussian { noise: part.noise.max(em.noise_floor), ..part };
                     let jumped = vec![part];
                     let there = expect(rows, &jumped)?;
                     if there.log_likelihood.is_finite()
@@ -236,9 +236,9 @@ fn iterate<T: Scalar>(
     Ok(found)
 }
 
-fn step(parts: &[Part], expected: &Expected, em: &Em) -> Result<Vec<Part>> {
+fn step(parts: &[FactorGaussian], expected: &Expected, em: &Em) -> Result<Vec<FactorGaussian>> {
     let total: f64 = expected.sums.iter().map(|s| s.weight()).sum();
-    let one = |(part, sums): (&Part, _)| {
+    let one = |(part, sums): (&FactorGaussian, _)| {
         let mut next = part.maximize(sums, em.noise_floor);
         if em.accelerate || next.prior.is_some() {
             next.expand(sums)?;
@@ -254,7 +254,7 @@ fn step(parts: &[Part], expected: &Expected, em: &Em) -> Result<Vec<Part>> {
 fn report(
     found: &mut Estimate,
     expected: &Expected,
-    parts: &[Part],
+    parts: &[FactorGaussian],
     observer: &mut Observer,
 ) -> ControlFlow<()> {
     let log_likelihood = bound(expected, parts).max(found.log_likelihood());
@@ -263,7 +263,7 @@ fn report(
 }
 
 /// The log-likelihood, less what the posterior of W costs where it has a prior: Σ_f KL(q ‖ prior).
-fn bound(expected: &Expected, parts: &[Part]) -> f64 {
+fn bound(expected: &Expected, parts: &[FactorGaussian]) -> f64 {
     let mut value = expected.log_likelihood;
     for (part, prior) in parts.iter().filter_map(|p| Some((p, p.prior.as_ref()?))) {
         let k = part.k();
@@ -281,7 +281,7 @@ fn bound(expected: &Expected, parts: &[Part]) -> f64 {
 }
 
 /// Random directions of the size of the data.
-fn start(variances: &[f64], k: usize, seed: u64) -> Part {
+fn start(variances: &[f64], k: usize, seed: u64) -> FactorGaussian {
     let d = variances.len();
     let varying = variances.iter().filter(|v| **v > 0.0).count().max(1);
     let mean = variances.iter().sum::<f64>() / varying as f64;
@@ -291,7 +291,7 @@ fn start(variances: &[f64], k: usize, seed: u64) -> Part {
         row *= (0.5 * v / k.max(1) as f64).sqrt();
     }
     let noise = if mean > 0.0 { 0.5 * mean } else { 1.0 };
-    Part { w, mean: Array1::zeros(d), noise, share: 1.0, prior: None }
+    FactorGaussian { w, mean: Array1::zeros(d), noise, share: 1.0, prior: None }
 }
 
 /// Evenly spaced rows, standardised, with zeros in their holes.
@@ -319,12 +319,12 @@ fn sample_rows<T: Scalar>(grid: &RowGrid<T>, scaler: &Scaler) -> Result<Array2<f
 
 /// Parts at rows far from each other (Arthur & Vassilvitskii 2007), with the directions of the whole.
 fn mixture_start(
-    whole: &[Part],
+    whole: &[FactorGaussian],
     rows: &Array2<f64>,
     parts: usize,
     seed: u64,
     attempt: u64,
-) -> Vec<Part> {
+) -> Vec<FactorGaussian> {
     let mut rng = random::stream(seed, 100 + attempt);
     let n = rows.nrows();
     let mut nearest = vec![1.0; n];
@@ -343,7 +343,11 @@ fn mixture_start(
         }
         if let Some(whole) = whole.first() {
             let part = whole.clone();
-            begin.push(Part { mean: center.to_owned(), share: 1.0 / parts as f64, ..part });
+            begin.push(FactorGaussian {
+                mean: center.to_owned(),
+                share: 1.0 / parts as f64,
+                ..part
+            });
         }
     }
     begin

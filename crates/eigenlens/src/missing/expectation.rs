@@ -2,7 +2,7 @@
 
 use super::bits::{Marked, gather_marked, scatter_marked};
 use super::gather::{gather, gather_both, scatter, scatter_both};
-use super::maximization::Part;
+use super::maximization::FactorGaussian;
 use super::pieces::{Body, Rows, View};
 use super::posterior::{Groups, Posterior};
 use super::widths::{packed_width, width};
@@ -87,7 +87,7 @@ pub(crate) fn units(d: usize, k: usize, parts: usize) -> usize {
 }
 
 /// Takes the expectations over all rows under a mixture of parts (or one).
-pub(crate) fn expect<T: Scalar>(rows: &Rows<T>, parts: &[Part]) -> Result<Expected> {
+pub(crate) fn expect<T: Scalar>(rows: &Rows<T>, parts: &[FactorGaussian]) -> Result<Expected> {
     let (d, k) = parts.first().map_or((0, 0), |p| p.w.dim());
     let tables: Vec<Tables> = parts.iter().map(Tables::new).collect();
     let zero =
@@ -119,7 +119,7 @@ pub(crate) fn expect<T: Scalar>(rows: &Rows<T>, parts: &[Part]) -> Result<Expect
 
 /// A part laid out for products.
 struct Tables<'a> {
-    part: &'a Part,
+    part: &'a FactorGaussian,
     /// `ŵ_f = (w_f, μ_f)`, then `E[ŵ_f ŵ_fᵀ]` (d × (width + packed)).
     features: Aligned<f64>,
     width: usize,
@@ -128,7 +128,7 @@ struct Tables<'a> {
 }
 
 impl<'a> Tables<'a> {
-    fn new(part: &'a Part) -> Tables<'a> {
+    fn new(part: &'a FactorGaussian) -> Tables<'a> {
         let (d, k) = part.w.dim();
         let (width, packed) = (width(k), packed_width(k));
         let mut features = Aligned::zeros(d * (width + packed));
@@ -280,7 +280,7 @@ mod tests {
             {
                 let w = random::normal_matrix(&mut random::stream(k as u64, 0), d, k);
                 let mean = Array1::zeros(d);
-                let part = Part { w, mean, noise: 0.5, share: 1.0, prior: None };
+                let part = FactorGaussian { w, mean, noise: 0.5, share: 1.0, prior: None };
                 for room in [0, u64::MAX] {
                     let rows = Rows::new(&grid, &scaler, most, room);
                     // Once found out, once kept.

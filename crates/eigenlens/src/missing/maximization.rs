@@ -8,7 +8,7 @@ use ndarray::{Array1, Array2};
 
 /// The parameters of one Gaussian, in standardised units about the reference mean.
 #[derive(Clone, Debug)]
-pub(crate) struct Part {
+pub(crate) struct FactorGaussian {
     /// W (d × k).
     pub w: Array2<f64>,
     /// μ minus the reference mean (d).
@@ -31,7 +31,7 @@ pub(crate) struct Prior {
     pub spread: Array2<f64>,
 }
 
-impl Part {
+impl FactorGaussian {
     pub fn k(&self) -> usize {
         self.w.ncols()
     }
@@ -41,7 +41,7 @@ impl Part {
     }
 
     /// The same without the column of W that its prior holds smallest; `None` where there is none.
-    pub fn without_weakest(&self) -> Option<Part> {
+    pub fn without_weakest(&self) -> Option<FactorGaussian> {
         let (d, k) = self.w.dim();
         let prior = self.prior.as_ref()?;
         let mut weakest = 0;
@@ -61,7 +61,7 @@ impl Part {
         let spread = Array2::from_shape_fn((d, at.len()), |(f, p)| prior.spread[[f, at[p]]]);
         let alpha = kept.iter().map(|&j| prior.alpha[j]).collect();
         let w = Array2::from_shape_fn((d, kept.len()), |(f, j)| self.w[[f, kept[j]]]);
-        Some(Part { w, prior: Some(Prior { alpha, spread }), ..self.clone() })
+        Some(FactorGaussian { w, prior: Some(Prior { alpha, spread }), ..self.clone() })
     }
 
     /// `E[ŵ_f ŵ_fᵀ]` of every feature with `ŵ = (w, μ)`: d × q, packed and padded to `stride`.
@@ -84,7 +84,7 @@ impl Part {
 
     /// The parameters that maximise the expected likelihood under these sums. `noise_floor` is the least
     /// noise variance that is let happen.
-    pub fn maximize(&self, sums: &Sums, noise_floor: f64) -> Part {
+    pub fn maximize(&self, sums: &Sums, noise_floor: f64) -> FactorGaussian {
         let (d, k) = self.w.dim();
         let q = packed_len(k + 1);
         let mut next = self.clone();
@@ -201,7 +201,7 @@ impl Part {
     }
 
     /// How far another state is from this one, relative to the size of the data.
-    pub fn distance(&self, other: &Part) -> f64 {
+    pub fn distance(&self, other: &FactorGaussian) -> f64 {
         let moved: f64 = (self.w.iter().zip(&other.w)).map(|(a, b)| (a - b).powi(2)).sum::<f64>()
             + (self.mean.iter().zip(&other.mean)).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
         let size = other.w.iter().map(|v| v * v).sum::<f64>() + self.d() as f64 * other.noise;

@@ -33,7 +33,7 @@ pub(crate) use conditional::{Conditional, Latent};
 pub use em::Progress;
 pub(crate) use em::{Em, Estimate, Observer, fit, fit_mixture, least_samples};
 pub(crate) use expectation::responsibilities;
-pub(crate) use maximization::Part;
+pub(crate) use maximization::FactorGaussian;
 pub(crate) use patterns::Group;
 pub(crate) use residuals::expected_covariance_times;
 
@@ -45,7 +45,7 @@ use crate::scalar::Scalar;
 pub(crate) fn log_likelihood<T: Scalar>(
     grid: &RowGrid<T>,
     scaler: &Scaler,
-    part: Part,
+    part: FactorGaussian,
 ) -> Result<f64> {
     Ok(expectation::expect(&pieces::Rows::new(grid, scaler, part.k(), 0), &[part])?.log_likelihood)
 }

@@ -4,7 +4,7 @@ use super::{
     PcaModel, PpcaMixtureModel, PpcaModel, PreImage, PreImages, Shares, SparsePath, Summary,
     Verification,
 };
-use crate::data::{Dataset, Treatment};
+use crate::data::{Dataset, MissingReport};
 use crate::error::{Error, Result, Warning};
 use crate::model::parts::Parts;
 use crate::solve::{Certificate, Plan};
@@ -112,7 +112,7 @@ pub trait Model: Debug + Send + Sync {
     }
 
     /// What was done about missing entries, where there were any.
-    fn missing(&self) -> Option<&Treatment> {
+    fn missing(&self) -> Option<&MissingReport> {
         None
     }
 

@@ -1,15 +1,15 @@
 //! A fitted mixture of probabilistic PCAs.
 
 use super::fitted::Model;
-use super::holes::{Gaussian, Gaussians, jacobian};
+use super::imputation::{Gaussian, Gaussians, jacobian};
 use super::parts::{Parts, Value};
 use super::ppca::{EmRecord, Filled, Imputation, ImputedEntry, check_imputations};
 use super::summary::{Shares, Summary, SummaryColumn, number, opening, rows_value};
-use crate::data::{Dataset, Scaler, Treatment, compiled_here};
+use crate::data::{Dataset, MissingReport, Scaler, compiled_here};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::random;
-use crate::missing::{Latent, Part};
+use crate::missing::{FactorGaussian, Latent};
 use crate::scalar::Scalar;
 use crate::solve::Plan;
 use ndarray::{Array1, Array2};
@@ -20,13 +20,13 @@ use ndarray::{Array1, Array2};
 pub struct PpcaMixtureModel {
     pub(crate) scaler: Scaler,
     /// Largest share first.
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<FactorGaussian>,
     pub(crate) n_samples: f64,
     /// Of the observed training entries, in the units of the data.
     pub(crate) log_likelihood: f64,
     pub(crate) em: EmRecord,
     pub(crate) feature_names: Option<Vec<String>>,
-    pub(crate) missing: Option<Treatment>,
+    pub(crate) missing: Option<MissingReport>,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) plan: Plan,
     pub(crate) threads: Option<usize>,
@@ -50,7 +50,7 @@ impl PpcaMixtureModel {
 
     /// The latent dimension of every part, k.
     pub fn latent_dimension(&self) -> usize {
-        self.parts.first().map_or(0, Part::k)
+        self.parts.first().map_or(0, FactorGaussian::k)
     }
 
     /// The number of features, d.
@@ -71,7 +71,7 @@ impl PpcaMixtureModel {
 
     /// `W Wᵀ + σ²I` of one part (d × d), in the units the model was fitted in.
     pub fn covariance(&self, part: usize) -> Option<Array2<f64>> {
-        let Part { w, noise, .. } = self.parts.get(part)?;
+        let FactorGaussian { w, noise, .. } = self.parts.get(part)?;
         let unit = power_of_two(self.scaler.exponent);
         let mut covariance = w.dot(&w.t());
         covariance.diag_mut().iter_mut().for_each(|v| *v += noise);
@@ -195,7 +195,7 @@ impl PpcaMixtureModel {
     }
 
     fn gaussians(&self) -> Gaussians<'_> {
-        let part = |p: &'_ Part| Latent { w: p.w.clone(), noise: p.noise };
+        let part = |p: &'_ FactorGaussian| Latent { w: p.w.clone(), noise: p.noise };
         let parts = (self.parts.iter())
             .map(|p| Gaussian { latent: part(p), mean: Some(&p.mean), share: p.share })
             .collect();
@@ -227,8 +227,9 @@ impl PpcaMixtureModel {
     }
 
     pub(crate) fn transform<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<T>> {
-        let holes = self.missing.is_some() || data.missing() != crate::data::Missing::Error;
-        if !holes && let Some((row, column)) = data.first_hole()? {
+        let missing_counts =
+            self.missing.is_some() || data.missing() != crate::data::Missing::Error;
+        if !missing_counts && let Some((row, column)) = data.first_missing()? {
             return Err(data.bad_entry(row, column, f64::NAN));
         }
         Ok(self.memberships(data)?.responsibilities.mapv(T::from_f64))
@@ -331,7 +332,7 @@ impl Model for PpcaMixtureModel {
         self.threads = threads;
     }
 
-    fn missing(&self) -> Option<&Treatment> {
+    fn missing(&self) -> Option<&MissingReport> {
         self.missing.as_ref()
     }
 

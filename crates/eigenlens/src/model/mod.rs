@@ -7,7 +7,7 @@ mod feature_map;
 mod fitted;
 pub mod gaussian;
 mod gram;
-mod holes;
+mod imputation;
 mod kernel_map;
 mod kernel_pca;
 mod kernel_summary;

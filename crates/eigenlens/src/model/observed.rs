@@ -61,9 +61,9 @@ impl LinearMap {
         let grid = RowGrid::unweighted(data, None)?;
         pool::run(self.threads, || {
             grid.for_each_batch(batch_rows(data.n_features(), 2), |batch| {
-                let (whole, holes) = self.fill(data, &batch)?;
+                let (whole, missing_counts) = self.fill(data, &batch)?;
                 let mut scores = self.transform(&Dataset::dense(whole.view()), factors)?;
-                for ((row, _), z) in holes.iter().zip(solve(&whole, &holes)?) {
+                for ((row, _), z) in missing_counts.iter().zip(solve(&whole, &missing_counts)?) {
                     for (j, z) in z.iter().enumerate() {
                         scores[[*row, j]] = T::from_f64(*z);
                     }
@@ -81,8 +81,8 @@ impl LinearMap {
         variances: &[f64],
         sink: &mut (dyn FnMut(ArrayView2<T>) -> Result<()> + Send),
     ) -> Result<usize> {
-        let solve = |rows: &Array2<T>, holes: &[RowHoles]| {
-            let found = self.project_rows(rows, holes, variances)?;
+        let solve = |rows: &Array2<T>, missing_counts: &[RowHoles]| {
+            let found = self.project_rows(rows, missing_counts, variances)?;
             let scaled = |(z, ..): Found| z.iter().zip(factors).map(|(z, f)| z * f).collect();
             Ok(found.into_iter().map(scaled).collect())
         };
@@ -105,10 +105,10 @@ impl LinearMap {
         let mut observed = Vec::new();
         pool::run(self.threads, || {
             grid.for_each_batch(batch_rows(d, 2), |batch| {
-                let (whole, holes) = self.fill(data, &batch)?;
+                let (whole, missing_counts) = self.fill(data, &batch)?;
                 let kernel = self.transform(&Dataset::dense(whole.view()), &factors)?;
-                let found = self.project_rows(&whole, &holes, variances)?;
-                let mut next = holes.iter().zip(found).peekable();
+                let found = self.project_rows(&whole, &missing_counts, variances)?;
+                let mut next = missing_counts.iter().zip(found).peekable();
                 for i in 0..batch.rows {
                     let (z, certainty, errors, count) = match next.peek() {
                         Some(((row, bits), _)) if *row == i => {
@@ -155,7 +155,7 @@ impl LinearMap {
         let d = batch.n_features;
         let mut scratch = Vec::new();
         let mut out = Array2::<T>::default((batch.rows, d));
-        let mut holes = Vec::new();
+        let mut missing_counts = Vec::new();
         for at in (0..batch.rows).step_by(BLOCK) {
             let block = batch.block(at, (at + BLOCK).min(batch.rows), &mut scratch);
             for i in 0..block.rows {
@@ -173,11 +173,11 @@ impl LinearMap {
                     }
                 }
                 if !bits.is_empty() {
-                    holes.push((at + i, bits));
+                    missing_counts.push((at + i, bits));
                 }
             }
         }
-        Ok((out, holes))
+        Ok((out, missing_counts))
     }
 
     /// An entry of feature f, standardised.
@@ -192,13 +192,13 @@ impl LinearMap {
     fn project_rows<T: Scalar>(
         &self,
         rows: &Array2<T>,
-        holes: &[RowHoles],
+        missing_counts: &[RowHoles],
         variances: &[f64],
     ) -> Result<Vec<Found>> {
         let k = self.n_components();
         let mut patterns: HashMap<&[u64], usize> = HashMap::new();
         let mut kinds: Vec<&[u64]> = Vec::new();
-        for (_, bits) in holes {
+        for (_, bits) in missing_counts {
             patterns.entry(bits).or_insert_with(|| {
                 kinds.push(bits);
                 kinds.len() - 1
@@ -229,15 +229,17 @@ impl LinearMap {
             certainty.resize(k, 0.0);
             (z, certainty, errors)
         };
-        Ok(holes.par_iter().map(one).collect())
+        Ok(missing_counts.par_iter().map(one).collect())
     }
 
-    fn projection(&self, holes: &[u64], variances: &[f64]) -> Result<Projection> {
+    fn projection(&self, missing_counts: &[u64], variances: &[f64]) -> Result<Projection> {
         // A fit through fewer directions than these would be noise only.
         const WELL_POSED: f64 = 1e-8;
         let k = self.rank.min(self.n_components());
         let mut gram = vec![0.0; packed_len(k)];
-        for f in (0..self.components.ncols()).filter(|f| holes[f / 64] >> (f % 64) & 1 == 0) {
+        for f in
+            (0..self.components.ncols()).filter(|f| missing_counts[f / 64] >> (f % 64) & 1 == 0)
+        {
             let u = self.components.column(f);
             for i in 0..k {
                 for j in 0..=i {

@@ -7,7 +7,7 @@ use super::observed::ObservedScores;
 use super::rotation::{Varimax, VarimaxOptions, varimax};
 use super::supplementary::{SupplementaryColumns, supplementary_columns};
 use super::{LinearMap, Verification, verify};
-use crate::data::{Dataset, Missing, Treatment};
+use crate::data::{Dataset, Missing, MissingReport};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
 use crate::scalar::Scalar;
@@ -40,7 +40,7 @@ pub(crate) struct PcaParts {
     pub tolerance: f64,
     pub warnings: Vec<Warning>,
     /// What was done about holes, where there were any.
-    pub missing: Option<Treatment>,
+    pub missing: Option<MissingReport>,
 }
 
 /// A fitted PCA or LSA. See [`Pca`](crate::Pca) for how to make one.
@@ -93,7 +93,7 @@ impl PcaModel {
     }
 
     /// What was done about missing entries, where there were any.
-    pub fn missing(&self) -> Option<&Treatment> {
+    pub fn missing(&self) -> Option<&MissingReport> {
         self.parts.missing.as_ref()
     }
 
@@ -102,8 +102,8 @@ impl PcaModel {
         self
     }
 
-    pub(crate) fn set_missing(&mut self, treatment: Option<Treatment>) {
-        self.parts.missing = treatment;
+    pub(crate) fn set_missing(&mut self, missing_report: Option<MissingReport>) {
+        self.parts.missing = missing_report;
     }
 
     pub(super) fn use_threads(&mut self, threads: Option<usize>) {

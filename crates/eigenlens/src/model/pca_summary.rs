@@ -6,7 +6,7 @@ use super::summary::{
     opening, percent, rows_value, treatment_value,
 };
 use super::{PcaModel, Verification};
-use crate::data::{Dataset, Treatment};
+use crate::data::{Dataset, MissingReport};
 use crate::error::{Result, Warning};
 use crate::model::parts::{Parts, Value};
 use crate::solve::{Certificate, Plan};
@@ -104,7 +104,7 @@ impl Model for PcaModel {
         Some(Linear { components, loadings, mean: self.mean(), scale })
     }
 
-    fn missing(&self) -> Option<&Treatment> {
+    fn missing(&self) -> Option<&MissingReport> {
         self.missing()
     }
 

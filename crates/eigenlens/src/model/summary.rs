@@ -1,6 +1,6 @@
 //! A model in words and numbers, as data: surfaces lay it out, and compute nothing.
 
-use crate::data::Treatment;
+use crate::data::MissingReport;
 use crate::model::parts::Value;
 use crate::solve::Certificate;
 use std::collections::BTreeMap;
@@ -134,14 +134,14 @@ pub(crate) fn certificate_value(certificate: &Certificate) -> Value {
 }
 
 /// What was done about missing entries, for programs.
-pub(crate) fn treatment_value(treatment: &Treatment) -> Value {
+pub(crate) fn treatment_value(missing_report: &MissingReport) -> Value {
     Value::map([
-        ("policy", Value::from(treatment.policy.name())),
-        ("missing", treatment.missing.into()),
-        ("entries", treatment.entries.into()),
-        ("rows_with_holes", treatment.rows_with_holes.into()),
-        ("empty_rows", treatment.empty_rows.into()),
-        ("dropped_columns", Value::list(&treatment.dropped_columns)),
+        ("policy", Value::from(missing_report.policy.name())),
+        ("missing", missing_report.missing.into()),
+        ("entries", missing_report.entries.into()),
+        ("rows_with_holes", missing_report.rows_with_holes.into()),
+        ("empty_rows", missing_report.empty_rows.into()),
+        ("dropped_columns", Value::list(&missing_report.dropped_columns)),
     ])
 }
 

@@ -52,10 +52,12 @@ fn a_policy_for_holes_does_not_keep_whole_data_from_being_checked() {
     let density = Ppca::new(2).fit(&data).unwrap();
     assert!(Model::verify_f64(&density, &data).unwrap().passed());
     assert!(Pca::new(2).fit(&data).unwrap().verify(&data).unwrap().passed());
-    let mut holes = x.clone();
-    holes[[3, 1]] = f64::NAN;
-    let found =
-        Pca::new(2).fit(&data).unwrap().verify(&Dataset::from(&holes).with_missing(Missing::Em));
+    let mut missing_counts = x.clone();
+    missing_counts[[3, 1]] = f64::NAN;
+    let found = Pca::new(2)
+        .fit(&data)
+        .unwrap()
+        .verify(&Dataset::from(&missing_counts).with_missing(Missing::Em));
     assert!(matches!(found, Err(Error::MissingValue { row: 3, column: 1, .. })), "{found:?}");
 }
 

@@ -199,10 +199,10 @@ fn bad_input_is_refused() {
     assert!(matches!(hsic.gamma_test(&five, &five), Err(Error::NotDefined { .. })));
     let bad = Hsic::new(Kernel::Rbf { gamma: Bandwidth::Gamma(-1.0) }, Kernel::Linear);
     assert!(matches!(bad.estimate(&x, &x), Err(Error::Parameter { .. })));
-    let mut holes = random.matrix(20, 2);
-    holes[[4, 1]] = f64::NAN;
+    let mut missing_counts = random.matrix(20, 2);
+    missing_counts[[4, 1]] = f64::NAN;
     for kernel in [Kernel::Linear, Kernel::Delta, Kernel::rbf()] {
-        let found = Hsic::new(Kernel::Linear, kernel).estimate(&x, &Dataset::from(&holes));
+        let found = Hsic::new(Kernel::Linear, kernel).estimate(&x, &Dataset::from(&missing_counts));
         assert!(matches!(found, Err(Error::MissingValue { row: 4, column: 1, .. })));
     }
     let tight = Options { memory: Some(1000), ..Options::default() };

@@ -1,7 +1,7 @@
 //! Missing entries: every policy against the data it stands for, and what is said of samples with
 //! holes against dense conditional Gaussians.
 
-use crate::ppca::{invert, log_density, noisy, with_holes};
+use crate::ppca::{invert, log_density, noisy, with_missing_values};
 use crate::support::{Random, Storage, Table, assert_all_close, assert_close, frobenius, jacobi};
 use eigenlens::{
     BayesianPca, Dataset, Error, Hint, Lsa, Missing, Model, NComponents, Options, Pca, Ppca,
@@ -12,8 +12,8 @@ use ndarray::{Array1, Array2, ArrayView1, Axis, array, s};
 fn holey(seed: u64, n: usize, d: usize, k: usize, rate: f64) -> (Array2<f64>, Array2<f64>) {
     let mut random = Random::new(seed);
     let x = noisy(&mut random, n, d, k, 0.5);
-    let holes = with_holes(&mut random, &x, rate);
-    (x, holes)
+    let missing_counts = with_missing_values(&mut random, &x, rate);
+    (x, missing_counts)
 }
 
 fn seen(row: ArrayView1<f64>) -> Vec<usize> {
@@ -181,16 +181,16 @@ fn few_entries_give_little_certainty_and_no_nonsense() {
 }
 
 /// Models of every kind that says something of holes.
-fn models(whole: &Array2<f64>, holes: &Array2<f64>) -> Vec<(&'static str, PpcaModel)> {
+fn models(whole: &Array2<f64>, missing_counts: &Array2<f64>) -> Vec<(&'static str, PpcaModel)> {
     let whole = Dataset::from(whole);
-    let holes = Dataset::from(holes).with_missing(Missing::Em);
+    let missing_counts = Dataset::from(missing_counts).with_missing(Missing::Em);
     vec![
         ("closed form", Ppca::new(2).fit(&whole).unwrap()),
         ("standardised", Ppca::new(2).standardize(true).fit(&whole).unwrap()),
         ("k = d", Ppca::new(6).fit(&whole).unwrap()),
-        ("em", Ppca::new(2).fit(&holes).unwrap()),
-        ("em, standardised", Ppca::new(2).standardize(true).fit(&holes).unwrap()),
-        ("em, k = d", Ppca::new(6).fit(&holes).unwrap()),
+        ("em", Ppca::new(2).fit(&missing_counts).unwrap()),
+        ("em, standardised", Ppca::new(2).standardize(true).fit(&missing_counts).unwrap()),
+        ("em, k = d", Ppca::new(6).fit(&missing_counts).unwrap()),
     ]
 }
 
@@ -265,8 +265,8 @@ fn the_posterior_is_the_conditional_gaussian() {
 fn holes_of_a_low_rank_matrix_are_recovered() {
     let mut random = Random::new(8);
     let x = noisy(&mut random, 120, 10, 2, 0.0);
-    let holes = with_holes(&mut random, &x, 0.2);
-    let data = Dataset::from(&holes).with_missing(Missing::Em);
+    let missing_counts = with_missing_values(&mut random, &x, 0.2);
+    let data = Dataset::from(&missing_counts).with_missing(Missing::Em);
     let model = Ppca::new(2).fit(&data).unwrap();
     assert!(model.warnings().iter().any(|w| matches!(w, Warning::NoiseVanishes { .. })));
     let imputed = model.impute(&data).unwrap();
@@ -435,8 +435,8 @@ fn bad_holes_are_refused_with_words() {
     let small = Options { memory: Some(1000), ..Options::default() };
     assert!(matches!(Ppca::new(1).options(small).fit(&em), Err(Error::Memory { .. })));
     assert!(matches!(Ppca::new(5).fit(&em), Err(Error::TooManyComponents { limit: 4, .. })));
-    let holes = em.holes().unwrap();
-    assert!(holes.to_string().contains("entries missing"), "{holes}");
+    let missing_counts = em.missing_counts().unwrap();
+    assert!(missing_counts.to_string().contains("entries missing"), "{missing_counts}");
 }
 
 #[test]
@@ -480,10 +480,10 @@ fn degenerate_data_give_no_nan() {
         ("huge", &(&constant * 1e300)),
         ("tiny", &(&constant * 1e-300)),
     ] {
-        let holes = with_holes(&mut Random::new(3), x, 0.15);
+        let missing_counts = with_missing_values(&mut Random::new(3), x, 0.15);
         for standardize in [false, true] {
             for k in [1, x.ncols().min(3), x.ncols().min(x.nrows())] {
-                for rows in [x, &holes] {
+                for rows in [x, &missing_counts] {
                     let data = Dataset::from(rows).with_missing(Missing::Em);
                     let options = Options { max_iterations: 60, ..Options::default() };
                     let ppca = Ppca::new(k).standardize(standardize).options(options.clone());
@@ -515,8 +515,8 @@ fn degenerate_data_give_no_nan() {
 #[test]
 fn data_without_variance_are_told_so() {
     let same = Array2::from_elem((40, 5), 2.5);
-    let holes = with_holes(&mut Random::new(3), &same, 0.15);
-    for x in [&same, &holes] {
+    let missing_counts = with_missing_values(&mut Random::new(3), &same, 0.15);
+    for x in [&same, &missing_counts] {
         let data = Dataset::from(x).with_missing(Missing::Em);
         let error = Ppca::new(2).fit(&data).unwrap().log_likelihood(&data).unwrap_err();
         assert!(error.to_string().contains("the data have no variance"), "{error}");
@@ -541,7 +541,7 @@ fn bayesian_pca_finds_its_dimension() {
     let mut random = Random::new(18);
     for (n, d, k, rate) in [(300, 8, 3, 0.0), (400, 10, 2, 0.2), (150, 6, 1, 0.1)] {
         let x = noisy(&mut random, n, d, k, 0.3);
-        let x = with_holes(&mut random, &x, rate);
+        let x = with_missing_values(&mut random, &x, rate);
         let data = Dataset::from(&x).with_missing(Missing::Em);
         let model = BayesianPca::new(d - 1).fit(&data).unwrap();
         assert_eq!(model.n_components(), k, "{n} × {d}");
@@ -595,8 +595,8 @@ fn mixtures_find_their_parts() {
             x[[i, f]] = centers[[c, f]] + z * directions[[c, f]] + 0.4 * random.normal();
         }
     }
-    let holes = with_holes(&mut random, &x, 0.1);
-    for (rows, rate) in [(&x, 0.0), (&holes, 0.1)] {
+    let missing_counts = with_missing_values(&mut random, &x, 0.1);
+    for (rows, rate) in [(&x, 0.0), (&missing_counts, 0.1)] {
         let data = Dataset::from(rows).with_missing(Missing::Em);
         let compared = PpcaMixture::new(4, 1).fit_best(&data).unwrap();
         assert_eq!(compared.best.n_parts(), 3, "{:?}", compared.bic);
@@ -633,7 +633,7 @@ fn mixtures_find_their_parts() {
         assert_eq!((drawn.dim(), from.len()), ((50, 4), 50));
     }
     // One part is a probabilistic PCA.
-    let data = Dataset::from(&holes).with_missing(Missing::Em);
+    let data = Dataset::from(&missing_counts).with_missing(Missing::Em);
     let one = PpcaMixture::new(1, 2).fit(&data).unwrap();
     let ppca = Ppca::new(2).fit(&data).unwrap();
     let (a, b) = (one.training_log_likelihood(), ppca.training_log_likelihood().unwrap());
@@ -652,7 +652,7 @@ fn holes_are_filled_by_the_parts_together() {
         let (part, sign) = (i % 2, if f % 2 == 0 { 1.0 } else { -1.0 });
         1.5 * part as f64 * sign + random.normal()
     });
-    let mut x = with_holes(&mut random, &x, 0.3);
+    let mut x = with_missing_values(&mut random, &x, 0.3);
     x.row_mut(5).fill(f64::NAN);
     let data = Dataset::from(&x).with_missing(Missing::Em);
     let model = PpcaMixture::new(2, 1).fit(&data).unwrap();
@@ -764,12 +764,13 @@ fn treated_models_are_stored_and_read() {
 /// What is put into holes is the mean of what the column has, and is there for new data too.
 #[test]
 fn holes_are_filled_with_means_that_can_be_kept() {
-    let (_, holes) = holey(31, 60, 5, 2, 0.2);
-    let data = Dataset::from(&holes).with_missing(Missing::Mean);
+    let (_, missing_counts) = holey(31, 60, 5, 2, 0.2);
+    let data = Dataset::from(&missing_counts).with_missing(Missing::Mean);
     let resolved = data.resolve_missing(&Options::default()).unwrap();
     let fill = resolved.fill().unwrap().to_vec();
     for (f, mean) in fill.iter().enumerate() {
-        let known: Vec<f64> = holes.column(f).iter().copied().filter(|v| !v.is_nan()).collect();
+        let known: Vec<f64> =
+            missing_counts.column(f).iter().copied().filter(|v| !v.is_nan()).collect();
         assert_close("mean", *mean, known.iter().sum::<f64>() / known.len() as f64, 1e-14);
     }
     let new = array![[1.0, f64::NAN, 2.0, 3.0, f64::NAN], [0.0, 1.0, 2.0, 3.0, 4.0]];
@@ -783,7 +784,7 @@ fn holes_are_filled_with_means_that_can_be_kept() {
     let whole = Dataset::from(&expected).with_missing(Missing::Mean);
     let whole = whole.resolve_missing(&Options::default()).unwrap();
     assert_eq!(whole.fill().unwrap()[3], 3.0);
-    assert!(whole.treatment().is_none());
+    assert!(whole.missing_report().is_none());
     let wrong = Dataset::from(&new).fill_missing(&fill[1..], &Options::default());
     assert!(matches!(wrong.err(), Some(Error::Shape { .. })));
 }
@@ -809,8 +810,8 @@ fn a_target_follows_the_rows_that_are_left() {
 /// eigenvalues are the spectrum.
 #[test]
 fn rules_see_the_whole_spectrum_of_an_estimate_that_is_free() {
-    let (_, holes) = holey(32, 200, 5, 2, 0.1);
-    let data = Dataset::from(&holes).with_missing(Missing::Em);
+    let (_, missing_counts) = holey(32, 200, 5, 2, 0.1);
+    let data = Dataset::from(&missing_counts).with_missing(Missing::Em);
     let model = Pca::new(4).fit(&data).unwrap();
     let spectrum = model.spectrum().unwrap();
     let values = spectrum.view().values.to_vec();

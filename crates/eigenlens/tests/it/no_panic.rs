@@ -123,7 +123,8 @@ fn through_everything<T: Scalar>(x: &Array2<T>) {
             }
         }
     }
-    for n_components in [NComponents::VarianceShare(0.9), NComponents::All, NComponents::Rule(Rule::Elbow)]
+    for n_components in
+        [NComponents::VarianceShare(0.9), NComponents::All, NComponents::Rule(Rule::Elbow)]
     {
         let what = format!("{n_components:?} {x:?}");
         match Pca::new(n_components).fit_transform(&Dataset::from(x)) {

@@ -77,7 +77,7 @@ pub fn noisy(random: &mut Random, n: usize, d: usize, k: usize, noise: f64) -> A
 }
 
 /// The same with holes at random.
-pub fn with_holes(random: &mut Random, x: &Array2<f64>, rate: f64) -> Array2<f64> {
+pub fn with_missing_values(random: &mut Random, x: &Array2<f64>, rate: f64) -> Array2<f64> {
     x.mapv(|v| if random.uniform() < rate { f64::NAN } else { v })
 }
 
@@ -150,12 +150,12 @@ fn without_noise_posterior_means_are_whitened_scores() {
 fn the_likelihood_is_that_of_a_dense_gaussian() {
     let mut random = Random::new(4);
     let x = noisy(&mut random, 50, 7, 3, 0.4);
-    let holes = with_holes(&mut random, &x, 0.3);
+    let missing_counts = with_missing_values(&mut random, &x, 0.3);
     for standardize in [false, true] {
         for k in [1, 3, 6] {
             let model = Ppca::new(k).standardize(standardize).fit(&Dataset::from(&x)).unwrap();
             let (c, mean) = (model.covariance(), model.mean().to_vec());
-            for rows in [&x, &holes] {
+            for rows in [&x, &missing_counts] {
                 let found = model.log_likelihood(&Dataset::from(rows)).unwrap();
                 let mut total = 0.0;
                 for (row, l) in rows.rows().into_iter().zip(&found.samples) {
@@ -285,10 +285,10 @@ fn after(x: &Array2<f64>, k: usize, steps: usize) -> PpcaModel {
 fn every_step_is_the_textbooks() {
     let mut random = Random::new(6);
     let whole = noisy(&mut random, 70, 6, 2, 0.6);
-    let holes = with_holes(&mut random, &whole, 0.25);
+    let missing_counts = with_missing_values(&mut random, &whole, 0.25);
     // Few entries, which are gathered, also in part of the rows only and under few patterns.
     let wide = noisy(&mut random, 605, 30, 4, 0.6);
-    let sparse = with_holes(&mut random, &wide, 0.7);
+    let sparse = with_missing_values(&mut random, &wide, 0.7);
     let mut mixed = sparse.clone();
     mixed.slice_mut(s![..250, ..]).assign(&wide.slice(s![..250, ..]));
     let few =
@@ -299,10 +299,10 @@ fn every_step_is_the_textbooks() {
             },
         );
     // Most entries, in patterns that no two rows share: by bits, and for many components as products.
-    let most = with_holes(&mut random, &wide, 0.2);
+    let most = with_missing_values(&mut random, &wide, 0.2);
     let wider = noisy(&mut random, 301, 71, 4, 0.6);
-    let wider = with_holes(&mut random, &wider, 0.45);
-    let repeated = [(&whole, 2), (&holes, 2), (&mixed, 7), (&few, 3)];
+    let wider = with_missing_values(&mut random, &wider, 0.45);
+    let repeated = [(&whole, 2), (&missing_counts, 2), (&mixed, 7), (&few, 3)];
     let apart = [
         (&sparse, 2),
         (&sparse, 7),
@@ -376,7 +376,7 @@ fn the_likelihood_never_falls_and_is_what_it_says() {
         (0.6, Algorithm::Em),
     ] {
         let x = noisy(&mut random, 90, 7, 2, 0.5);
-        let x = with_holes(&mut random, &x, rate);
+        let x = with_missing_values(&mut random, &x, rate);
         let data = Dataset::from(&x).with_missing(Missing::Em);
         let mut seen = Vec::new();
         let model = Ppca::new(2)
@@ -400,7 +400,7 @@ fn the_likelihood_never_falls_and_is_what_it_says() {
 fn watching_may_end_the_iteration() {
     let mut random = Random::new(10);
     let x = noisy(&mut random, 50, 5, 2, 0.5);
-    let x = with_holes(&mut random, &x, 0.2);
+    let x = with_missing_values(&mut random, &x, 0.2);
     let data = Dataset::from(&x).with_missing(Missing::Em);
     let mut steps = 0;
     let model = Ppca::new(2)
@@ -420,7 +420,7 @@ fn holes_are_integrated_out() {
     // naive steps, is where the fast iteration ends.
     let mut random = Random::new(11);
     let x = noisy(&mut random, 120, 6, 2, 0.5);
-    let x = with_holes(&mut random, &x, 0.2);
+    let x = with_missing_values(&mut random, &x, 0.2);
     let data = Dataset::from(&x).with_missing(Missing::Em);
     let model = Ppca::new(2).options(tight()).fit(&data).unwrap();
     let mut state = Naive::of(&model);

@@ -1,9 +1,9 @@
 //! A mixture taken apart and put together.
 
 use super::ppca::{TRACE, put_record, record};
-use super::{Parts, Value, pca, records, treatment, warnings, wrong};
+use super::{Parts, Value, missing_report, pca, records, warnings, wrong};
 use crate::error::Result;
-use crate::missing::Part;
+use crate::missing::FactorGaussian;
 use crate::model::PpcaMixtureModel;
 use ndarray::Array1;
 
@@ -23,7 +23,7 @@ impl PpcaMixtureModel {
         put_record(&mut parts, Some(&self.em));
         records::put_plan(&mut parts, &self.plan);
         warnings::put(&mut parts, &self.warnings);
-        treatment::put(&mut parts, self.missing.as_ref());
+        missing_report::put(&mut parts, self.missing.as_ref());
         let names = self.feature_names.as_ref().map(Value::list);
         parts.description.extend(
             [
@@ -72,7 +72,7 @@ impl PpcaMixtureModel {
                     format!("has the shape {:?}, but it must be {d} × {k}", w.dim()),
                 );
             }
-            all.push(Part {
+            all.push(FactorGaussian {
                 w,
                 mean: Array1::from(parts.vector(&mean, d)?),
                 noise: noises[c],
@@ -99,7 +99,7 @@ impl PpcaMixtureModel {
                 Value::Null => None,
                 _ => Some(pca::feature_names(parts, d)?),
             },
-            missing: treatment::read(parts)?,
+            missing: missing_report::read(parts)?,
             warnings: warnings::read(parts)?,
             plan: records::plan(parts)?,
             threads: None,

@@ -8,13 +8,13 @@ mod embedding;
 mod embedding_map;
 mod kernel_pca;
 mod kernel_supervised;
+mod missing_report;
 mod mixture;
 mod pca;
 mod ppca;
 mod records;
 mod sparse_pca;
 mod supervised;
-mod treatment;
 mod value;
 mod warnings;
 

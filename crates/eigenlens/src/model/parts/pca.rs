@@ -1,6 +1,6 @@
 //! A linear model taken apart and put together.
 
-use super::{Array, Numbers, Parts, Value, records, treatment, warnings, wrong};
+use super::{Array, Numbers, Parts, Value, missing_report, records, warnings, wrong};
 use crate::data::Scaler;
 use crate::error::Result;
 use crate::model::{LinearMap, PcaModel, PcaParts};
@@ -39,7 +39,7 @@ impl PcaModel {
         }
         records::put(&mut parts, &all.certificate, &all.convergence, &all.plan);
         warnings::put(&mut parts, &all.warnings);
-        treatment::put(&mut parts, all.missing.as_ref());
+        missing_report::put(&mut parts, all.missing.as_ref());
         let names = all.feature_names.as_ref().map(Value::list);
         parts.description.extend(
             [
@@ -110,7 +110,7 @@ impl PcaModel {
             plan: records::plan(parts)?,
             tolerance,
             warnings: warnings::read(parts)?,
-            missing: treatment::read(parts)?,
+            missing: missing_report::read(parts)?,
         }))
     }
 }

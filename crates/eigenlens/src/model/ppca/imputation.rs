@@ -5,7 +5,7 @@ use crate::data::{Dataset, RowGrid, compiled_here, reduction_block_rows};
 use crate::error::{Error, Result};
 use crate::linalg::random;
 use crate::missing::Latent;
-use crate::model::holes::{Gaussian, Gaussians};
+use crate::model::imputation::{Gaussian, Gaussians};
 use crate::scalar::{Scalar, typed};
 use ndarray::Array2;
 

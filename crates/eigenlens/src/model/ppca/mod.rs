@@ -11,7 +11,7 @@ pub(crate) use imputation::{Filled, check_imputations};
 pub(crate) use summary::em_value;
 
 use super::{LinearMap, PcaModel};
-use crate::data::{Dataset, Made, Treatment, compiled_here};
+use crate::data::{Dataset, Made, MissingReport, compiled_here};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::{pool, random};
@@ -146,7 +146,7 @@ impl PpcaModel {
     }
 
     /// What was done about missing entries, where there were any.
-    pub fn missing(&self) -> Option<&Treatment> {
+    pub fn missing(&self) -> Option<&MissingReport> {
         self.body.missing()
     }
 
@@ -224,7 +224,7 @@ impl PpcaModel {
             return map.transform_blocks(data, &factors, sink);
         }
         let latent = self.latent();
-        let solve = |rows: &Array2<T>, holes: &[super::observed::RowHoles]| {
+        let solve = |rows: &Array2<T>, missing_counts: &[super::observed::RowHoles]| {
             let one = |(row, bits): &super::observed::RowHoles| {
                 let has =
                     |f: usize| bits[f / 64] >> (f % 64) & 1 == 0 && map.scaler.inv_scale[f] > 0.0;
@@ -233,7 +233,7 @@ impl PpcaModel {
                     .collect();
                 Ok(latent.given(has)?.mean(&latent, &x))
             };
-            holes.iter().map(one).collect()
+            missing_counts.iter().map(one).collect()
         };
         map.transform_with_holes(data, &factors, &solve, sink)
     }

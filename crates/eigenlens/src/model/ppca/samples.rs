@@ -4,7 +4,7 @@ use super::PpcaModel;
 use crate::data::{Dataset, compiled_here};
 use crate::error::{Error, Result};
 use crate::missing::Group;
-use crate::model::holes::{chunks, jacobian};
+use crate::model::imputation::{chunks, jacobian};
 use crate::scalar::Scalar;
 use ndarray::{Array1, Array2, ArrayView2};
 use statrs::distribution::{ChiSquared, ContinuousCDF};

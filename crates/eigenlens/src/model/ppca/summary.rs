@@ -1,7 +1,7 @@
 //! A probabilistic PCA as every surface sees it.
 
 use super::{EmRecord, PpcaModel};
-use crate::data::{Dataset, Treatment};
+use crate::data::{Dataset, MissingReport};
 use crate::error::{Error, Result, Warning};
 use crate::model::fitted::{Linear, Model};
 use crate::model::parts::{Parts, Value};
@@ -120,7 +120,7 @@ impl Model for PpcaModel {
         self.body.linear()
     }
 
-    fn missing(&self) -> Option<&Treatment> {
+    fn missing(&self) -> Option<&MissingReport> {
         self.missing()
     }
 

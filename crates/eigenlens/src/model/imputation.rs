@@ -92,7 +92,7 @@ impl Gaussians<'_> {
         let mut rows = vec![Vec::new(); tables];
         let mut entries = Vec::new();
         let each = |chunk: &Chunk| {
-            let mut holes: Vec<Vec<ImputedEntry>> = vec![Vec::new(); chunk.rows];
+            let mut missing_counts: Vec<Vec<ImputedEntry>> = vec![Vec::new(); chunk.rows];
             let mut blocks = vec![Array2::<f64>::zeros((chunk.rows, d)); tables];
             for group in chunk.groups() {
                 let given = self.given(&group)?;
@@ -111,7 +111,7 @@ impl Gaussians<'_> {
                         let (mean, variance) = self.moments(&found, &given, f);
                         let value = self.scaler.unstandardize(mean, f);
                         let standard_error = variance.sqrt() * self.size(f);
-                        holes[i].push(ImputedEntry {
+                        missing_counts[i].push(ImputedEntry {
                             row: number,
                             column: f,
                             value,
@@ -136,13 +136,13 @@ impl Gaussians<'_> {
                     }
                 }
             }
-            Ok((blocks, holes))
+            Ok((blocks, missing_counts))
         };
-        self.chunks(data, each, |(blocks, holes)| {
+        self.chunks(data, each, |(blocks, missing_counts)| {
             for (rows, block) in rows.iter_mut().zip(blocks) {
                 rows.extend(block);
             }
-            entries.extend(holes.into_iter().flatten());
+            entries.extend(missing_counts.into_iter().flatten());
             Ok(())
         })?;
         let n = rows[0].len() / d;

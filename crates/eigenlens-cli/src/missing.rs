@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::input::Opened;
 use eigenlens::{
-    AnyDataset, Dataset, Missing, Options, Resolved, Scalar, Target, Treatment, dispatch,
+    AnyDataset, Dataset, Missing, MissingReport, Options, Resolved, Scalar, Target, dispatch,
 };
 
 /// The data without their holes, for methods that do not know any.
@@ -90,26 +90,26 @@ impl<'a> Whole<'a> {
     }
 
     /// What was done.
-    pub fn treatment(&self) -> Option<&Treatment> {
+    pub fn missing_report(&self) -> Option<&MissingReport> {
         match self {
-            Whole::F32(x) => x.treatment(),
-            Whole::F64(x) => x.treatment(),
+            Whole::F32(x) => x.missing_report(),
+            Whole::F64(x) => x.missing_report(),
         }
     }
 }
 
 /// An error about a hole says where the others are and what would go on.
-pub fn where_holes_are(
+pub fn where_values_are_missing(
     error: eigenlens::Error,
     data: &AnyDataset,
     integrates: bool,
     explain: impl Fn(eigenlens::Error) -> Failure,
 ) -> Failure {
     let is_hole = matches!(error, eigenlens::Error::MissingValue { .. });
-    let holes = if is_hole { dispatch!(data, d => d.holes()).ok() } else { None };
+    let missing_counts = if is_hole { dispatch!(data, d => d.missing_counts()).ok() } else { None };
     let mut failure = explain(error);
-    if let (Failure::Data { what, hint }, Some(holes)) = (&mut failure, holes) {
-        what.push_str(&format!("; {holes}"));
+    if let (Failure::Data { what, hint }, Some(missing_counts)) = (&mut failure, missing_counts) {
+        what.push_str(&format!("; {missing_counts}"));
         let policies = if integrates {
             "`--missing em`, or drop-rows, drop-columns or mean"
         } else {

@@ -47,7 +47,7 @@ impl Missing {
 /// Where the holes of a data set are.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
-pub struct Holes {
+pub struct MissingCounts {
     /// Samples that count (weight above 0).
     pub rows: usize,
     /// Features.
@@ -64,14 +64,14 @@ pub struct Holes {
     pub columns: Vec<(usize, String, usize)>,
 }
 
-impl Holes {
+impl MissingCounts {
     /// The share of entries without a value.
     pub fn rate(&self) -> f64 {
         self.missing as f64 / (self.rows as f64 * self.features as f64).max(1.0)
     }
 }
 
-impl fmt::Display for Holes {
+impl fmt::Display for MissingCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const SHOWN: usize = 6;
         write!(
@@ -104,7 +104,7 @@ impl fmt::Display for Holes {
 /// What was done about holes: kept in the model.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Treatment {
+pub struct MissingReport {
     /// The policy.
     pub policy: Missing,
     /// Entries without a value.
@@ -119,17 +119,17 @@ pub struct Treatment {
     pub dropped_columns: Vec<String>,
 }
 
-impl Treatment {
-    pub(crate) fn new(policy: Missing, holes: &Holes) -> Treatment {
+impl MissingReport {
+    pub(crate) fn new(policy: Missing, missing_counts: &MissingCounts) -> MissingReport {
         let dropped = policy == Missing::DropColumns;
-        Treatment {
+        MissingReport {
             policy,
-            missing: holes.missing,
-            entries: holes.rows * holes.features,
-            rows_with_holes: holes.rows_with_holes,
-            empty_rows: holes.n_empty_rows,
+            missing: missing_counts.missing,
+            entries: missing_counts.rows * missing_counts.features,
+            rows_with_holes: missing_counts.rows_with_holes,
+            empty_rows: missing_counts.n_empty_rows,
             dropped_columns: if dropped {
-                holes.columns.iter().map(|c| c.1.clone()).collect()
+                missing_counts.columns.iter().map(|c| c.1.clone()).collect()
             } else {
                 Vec::new()
             },
@@ -137,7 +137,7 @@ impl Treatment {
     }
 }
 
-impl fmt::Display for Treatment {
+impl fmt::Display for MissingReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let share = 100.0 * self.missing as f64 / (self.entries as f64).max(1.0);
         write!(
@@ -172,15 +172,18 @@ impl fmt::Display for Treatment {
 pub(crate) const MOST_MISSING: f64 = 0.9;
 
 /// Refuses data with too many holes, and features without any value.
-pub(crate) fn check_rate<T: Scalar>(data: &Dataset<T>, holes: &Holes) -> Result<()> {
-    if holes.rate() > data.most_missing() {
+pub(crate) fn check_rate<T: Scalar>(
+    data: &Dataset<T>,
+    missing_counts: &MissingCounts,
+) -> Result<()> {
+    if missing_counts.rate() > data.most_missing() {
         return Err(Error::TooManyHoles {
-            rate: holes.rate(),
+            rate: missing_counts.rate(),
             limit: data.most_missing(),
-            missing: holes.missing,
+            missing: missing_counts.missing,
         });
     }
-    let empty = holes.columns.iter().find(|c| c.2 == holes.rows);
+    let empty = missing_counts.columns.iter().find(|c| c.2 == missing_counts.rows);
     match (data.missing(), empty) {
         (Missing::DropColumns, _) | (_, None) => Ok(()),
         (_, Some((column, name, _))) => {
