@@ -3,7 +3,7 @@
 use crate::data::DataArgs;
 use crate::options::{Shared, rule};
 use eigenlens::dispatch;
-use eigenlens::select::{self, Outcome, Sample};
+use eigenlens::n_components::{self, Outcome, Sample};
 use eigenlens::{NComponents, Pca, Rule};
 use numpy::ToPyArray;
 use pyo3::prelude::*;
@@ -35,7 +35,7 @@ pub fn choose_n_components<'py>(
         let model = dispatch!(data, data => pca.fit(data))?;
         let rows = dispatch!(data, data => data.sample_rows())?;
         let sample = rows.as_ref().map(|(rows, of)| Sample { rows: rows.view(), of: *of });
-        Ok(select::apply_all(&rules, &model.spectrum()?.view(), sample.as_ref(), seed))
+        Ok(n_components::apply_all(&rules, &model.spectrum()?.view(), sample.as_ref(), seed))
     })?;
     outcomes.iter().map(|outcome| described(py, outcome)).collect()
 }

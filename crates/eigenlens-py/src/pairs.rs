@@ -4,7 +4,7 @@ use crate::data::DataArgs;
 use crate::errors;
 use crate::options::Shared;
 use eigenlens::dispatch;
-use eigenlens::{SparseSymmetric, SymmetricMatrix, solve};
+use eigenlens::{SparseSymmetric, SymmetricMatrix, solver};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
@@ -25,7 +25,7 @@ pub fn smallest_pairs<'py>(
     let taken = matrix.take()?;
     let found = taken.run(py, None, |matrix| {
         let matrix = SparseSymmetric::new(&dispatch!(matrix, matrix => matrix.to_csr())?)?;
-        solve::smallest(&matrix, k, Some(null.view()), &options)
+        solver::smallest(&matrix, k, Some(null.view()), &options)
     })?;
     Ok((found.values.into_pyarray(py), found.vectors.into_pyarray(py)))
 }
@@ -40,7 +40,7 @@ pub fn largest_pairs<'py>(
 ) -> PyResult<Pairs<'py>> {
     let options = options.options();
     let matrix = matrix.as_array();
-    let found = py.detach(|| solve::largest(&SymmetricMatrix(matrix), k, &options));
+    let found = py.detach(|| solver::largest(&SymmetricMatrix(matrix), k, &options));
     let found = found.map_err(errors::library)?;
     Ok((found.values.into_pyarray(py), found.vectors.into_pyarray(py)))
 }

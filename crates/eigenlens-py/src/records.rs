@@ -1,7 +1,7 @@
 //! What models say about themselves, as dictionaries.
 
 use eigenlens::model::Cells;
-use eigenlens::solve::{Evidence, NoneMissed};
+use eigenlens::solver::{Evidence, NoneMissed};
 use eigenlens::{Certificate, Plan, Summary, Value, Verification};
 use numpy::{PyArray2, ToPyArray};
 use pyo3::IntoPyObjectExt;

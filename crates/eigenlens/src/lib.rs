@@ -35,19 +35,20 @@
 #[macro_use]
 mod data;
 pub mod dependence;
+mod em;
 mod error;
 pub mod graph;
 mod kernel;
 mod linalg;
 mod methods;
-mod missing;
 pub mod model;
+pub mod n_components;
 mod operator;
 mod options;
+mod plan;
 mod scalar;
-pub mod select;
-pub mod solve;
-mod sparse;
+pub mod solver;
+mod sparse_search;
 
 pub use data::{
     AnyArray, AnyDataset, ColumnStatistics, Csr, DataShape, Dataset, Missing, MissingCounts,
@@ -55,6 +56,7 @@ pub use data::{
     TermWeighting, TermWeights,
 };
 pub use dependence::{Hsic, LabelKernel};
+pub use em::Progress;
 pub use error::{Error, ErrorKind, Hint, Result, Warning};
 pub use graph::{Metric, Neighborhood, Quality};
 pub use kernel::{
@@ -66,7 +68,6 @@ pub use methods::{
     Method, PartsCompared, Pca, PenaltyScale, PerComponent, Ppca, PpcaMixture, SparsePca,
     SupervisedPca, from_parts,
 };
-pub use missing::Progress;
 pub use model::parts::{Parts, Value};
 pub use model::{
     Affinity, Claim, EmbeddingModel, GramPca, KernelAccuracy, KernelPcaModel,
@@ -76,9 +77,10 @@ pub use model::{
 };
 pub use operator::{Deflated, Operator, SparseSymmetric, SymmetricMatrix};
 pub use options::{NComponents, Options, Rule, Solver};
+pub use plan::{Plan, Route};
 pub use scalar::Scalar;
-pub use solve::{Certificate, Plan, Route};
-pub use sparse::{Deflation, ProofLimits, Ridge, StoppedBy};
+pub use solver::Certificate;
+pub use sparse_search::{Deflation, ProofLimits, Ridge, StoppedBy};
 
 /// The commands and examples of the written pages, run as tests.
 #[cfg(doctest)]

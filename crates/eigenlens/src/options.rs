@@ -21,7 +21,7 @@ impl From<usize> for NComponents {
     }
 }
 
-/// A rule that finds how many components to keep; [`select`](crate::select) computes them.
+/// A rule that finds how many components to keep; [`n_components`](crate::n_components) computes them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rule {
     /// Variances above this number.

@@ -10,7 +10,7 @@ use crate::pictures::PictureOutput;
 use crate::progress::Progress;
 use crate::reporter::Reporter;
 use eigenlens::model::number;
-use eigenlens::select::{self, Outcome, Sample};
+use eigenlens::n_components::{self, Outcome, Sample};
 use eigenlens::{AnyDataset, dispatch};
 use eigenlens::{Missing, NComponents, Options, Pca, Rule, Value};
 use eigenlens_io::json;
@@ -51,7 +51,8 @@ pub fn run(args: &Choose, common: &Common, reporter: &Reporter) -> Result<(), Fa
     let rows = sample_rows(&data).map_err(explain)?;
     let sample = rows.as_ref().map(|(rows, of)| Sample { rows: rows.view(), of: *of });
     let spectrum = model.spectrum().map_err(explain)?;
-    let outcomes = select::apply_all(&Rule::all(), &spectrum.view(), sample.as_ref(), common.seed);
+    let outcomes =
+        n_components::apply_all(&Rule::all(), &spectrum.view(), sample.as_ref(), common.seed);
     drop(spinner);
     input.tell_findings(reporter)?;
     if let Some(missing_report) = whole.as_ref().and_then(Whole::missing_report).or(model.missing())

@@ -5,12 +5,12 @@ use super::estimator::{Estimator, FitContext, Fitted, Method, at_most};
 use super::fit::Fit;
 use super::ppca::{iterated, refuse_missing};
 use crate::data::{AnyDataset, DataShape, Dataset, Missing, Target, compiled_here};
+use crate::em::{Observer, Progress};
 use crate::error::{Error, Result};
-use crate::missing::{Observer, Progress};
 use crate::model::PpcaModel;
 use crate::options::{NComponents, Options};
+use crate::plan::Plan;
 use crate::scalar::Scalar;
-use crate::solve::Plan;
 use ndarray::Array2;
 use std::ops::ControlFlow;
 

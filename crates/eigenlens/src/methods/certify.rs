@@ -6,9 +6,9 @@ use crate::linalg::transpose::transpose_into;
 use crate::linalg::{gemm, random};
 use crate::model::LinearMap;
 use crate::scalar::Scalar;
-use crate::solve::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};
-use crate::solve::covariance_solver::{CovarianceSolver, EigenPairs};
-use crate::solve::krylov::Remainder;
+use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};
+use crate::solver::covariance_solver::{CovarianceSolver, EigenPairs};
+use crate::solver::krylov::Remainder;
 use ndarray::{Array2, ArrayView2, s};
 use std::ops::Range;
 
@@ -233,7 +233,7 @@ mod tests {
     use crate::data::{Columns, Dataset, Moments, RowGrid, Scaler};
     use crate::operator::FeatureGram;
     use crate::options::Options;
-    use crate::solve::finish;
+    use crate::solver::finish;
 
     /// Certifies pairs of a covariance that was spoilt after it was formed, or spoilt pairs.
     fn residual(k: usize, spoil_matrix: f64, spoil_vector: f64) -> f64 {

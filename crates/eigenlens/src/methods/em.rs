@@ -5,19 +5,20 @@ use super::fit::Fit;
 use crate::data::{
     DataShape, Dataset, Missing, MissingReport, Observed, RowGrid, Scaler, check_rate, two_sum,
 };
-use crate::error::{Error, Hint, Result, Warning};
-use crate::linalg::dense::{power_of_two, thin_svd};
-use crate::linalg::{pool, random};
-use crate::missing::{
+use crate::em::{
     Em, Estimate, FactorGaussian, Latent, Memory, Observer, expected_covariance_times, fit,
     log_likelihood, memory,
 };
+use crate::error::{Error, Hint, Result, Warning};
+use crate::linalg::dense::{power_of_two, thin_svd};
+use crate::linalg::{pool, random};
 use crate::model::ppca::EmRecord;
 use crate::model::{LinearMap, PcaModel, PcaParts};
 use crate::options::NComponents;
+use crate::plan::{Plan, Route};
 use crate::scalar::Scalar;
-use crate::solve::certificate::{self, Evidence, Measured, PROBES};
-use crate::solve::{Convergence, Plan, Route, finish};
+use crate::solver::certificate::{self, Evidence, Measured, PROBES};
+use crate::solver::{Convergence, finish};
 use ndarray::{Array1, Array2, Axis, s};
 
 /// What is asked of expectation maximisation beside what every fit is asked.

@@ -1,13 +1,13 @@
 //! What every method can do, behind one face: plan, fit, and say what it is.
 
 use crate::data::{AnyArray, AnyDataset, DataShape, Target};
+use crate::em::{Observer, Progress};
 use crate::error::{Error, Result};
-use crate::missing::{Observer, Progress};
 use crate::model::Model;
 use crate::model::parts::Parts;
 use crate::options::NComponents;
+use crate::plan::Plan;
 use crate::scalar::Scalar;
-use crate::solve::Plan;
 use ndarray::Array2;
 use std::ops::ControlFlow;
 

@@ -7,18 +7,18 @@ use crate::data::{
     Columns, DataShape, Dataset, Missing, Moments, RowGrid, Scaler, ScoreMoments, Scores,
     Standardized, compiled_here,
 };
+use crate::em::Observer;
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::{gemm, pool};
-use crate::missing::Observer;
 use crate::model::{LinearMap, PcaModel, PcaParts, factors};
+use crate::n_components::{self, Outcome, Reason, Sample, Spectrum};
 use crate::operator::FeatureGram;
 use crate::options::{NComponents, Options, Rule, Solver};
+use crate::plan::{self, Plan, Route, Task};
 use crate::scalar::{Scalar, typed};
-use crate::select::{self, Outcome, Reason, Sample, Spectrum};
-use crate::solve::covariance_solver::{CovarianceSolver, EigenPairs};
-use crate::solve::plan::{self, Plan, Route, Task};
-use crate::solve::{finish, krylov};
+use crate::solver::covariance_solver::{CovarianceSolver, EigenPairs};
+use crate::solver::{finish, krylov};
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
@@ -530,7 +530,7 @@ impl ComponentSelector<'_> {
             NComponents::Rule(rule) => {
                 let pairs = self.leading(solver, self.limit)?;
                 let all = pairs.spectrum.as_ref().unwrap_or(&pairs.values);
-                let looks = rule.need() == select::Need::Data;
+                let looks = rule.need() == n_components::Need::Data;
                 let rows = if looks { data.sample_rows()? } else { None };
                 let sample = rows.as_ref().map(|(rows, of)| Sample { rows: rows.view(), of: *of });
                 match self.apply(*rule, all, pairs.rounding_floor, data, sample.as_ref()) {
@@ -567,7 +567,7 @@ impl ComponentSelector<'_> {
             centered: self.fit.center,
             standardized: self.fit.standardize,
         };
-        select::apply(rule, &spectrum, sample, self.fit.options.seed)
+        n_components::apply(rule, &spectrum, sample, self.fit.options.seed)
     }
 
     /// A rule's choice as a number of components: one is kept where it finds none.

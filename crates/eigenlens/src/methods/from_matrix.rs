@@ -5,11 +5,11 @@ use crate::data::{Moments, Scaler};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::{self, gemm, pool};
 use crate::model::{GramPca, LinearMap, PcaModel, PcaParts};
+use crate::n_components::{self, Outcome, Spectrum};
 use crate::options::NComponents;
-use crate::select::{self, Outcome, Spectrum};
-use crate::solve::certificate::{self, Evidence, Measured, NoneMissed};
-use crate::solve::plan::{Plan, Route};
-use crate::solve::{dense, finish};
+use crate::plan::{Plan, Route};
+use crate::solver::certificate::{self, Evidence, Measured, NoneMissed};
+use crate::solver::{dense, finish};
 use ndarray::{Array2, ArrayView2, Axis};
 
 /// Fits from moments, without data to measure against.
@@ -142,7 +142,7 @@ fn from_matrix(
                     centered: fit.center,
                     standardized: fit.standardize,
                 };
-                match select::apply(*rule, &spectrum, None, fit.options.seed) {
+                match n_components::apply(*rule, &spectrum, None, fit.options.seed) {
                     Outcome::Chosen(choice) => choice.n_components.clamp(1, limit),
                     Outcome::NotComputed { reason, .. } => {
                         return Err(Error::NotDefined {

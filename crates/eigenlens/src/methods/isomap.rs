@@ -11,8 +11,8 @@ use crate::model::{
     DistanceMap, Distances, EmbeddingMap, EmbeddingModel, EmbeddingParts, pick_columns,
 };
 use crate::options::{NComponents, Options};
+use crate::plan::Plan;
 use crate::scalar::Scalar;
-use crate::solve::Plan;
 use ndarray::{Array2, Axis};
 
 /// What every surface knows of the method.

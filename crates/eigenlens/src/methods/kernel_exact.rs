@@ -11,10 +11,11 @@ use crate::model::{
 };
 use crate::operator::{KernelGram, Operator};
 use crate::options::{NComponents, Rule};
+use crate::plan::{Plan, Route};
 use crate::scalar::Scalar;
-use crate::solve::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};
-use crate::solve::krylov::{self, EigenRequest, RitzPairs};
-use crate::solve::{Plan, Route, dense, finish};
+use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};
+use crate::solver::krylov::{self, EigenRequest, RitzPairs};
+use crate::solver::{dense, finish};
 use ndarray::{Array1, Array2, ArrayView2, Axis, concatenate, s};
 
 /// Fits on some of the samples.

@@ -13,8 +13,8 @@ use crate::linalg::dense;
 use crate::model::{
     FeatureMap, KernelAccuracy, KernelBody, KernelMap, KernelPcaModel, KernelPcaParts, PcaModel,
 };
+use crate::plan::Plan;
 use crate::scalar::Scalar;
-use crate::solve::Plan;
 use ndarray::{Array1, Array2, s};
 
 /// Fits by landmarks: `F = K(X, L) W^{-1/2}` with `W = K(L, L)` (Williams & Seeger 2001).

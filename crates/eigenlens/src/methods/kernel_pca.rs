@@ -9,8 +9,8 @@ use crate::kernel::{Kernel, ResolvedKernel};
 use crate::linalg::pool;
 use crate::model::KernelPcaModel;
 use crate::options::{NComponents, Options, Rule};
+use crate::plan::{Plan, Route};
 use crate::scalar::Scalar;
-use crate::solve::{Plan, Route};
 use ndarray::Array2;
 
 /// What every surface knows of the method.

@@ -6,7 +6,8 @@ use crate::error::{Error, Hint, Result};
 use crate::kernel::{Arithmetic, Kernel, Points};
 use crate::operator::KernelGram;
 use crate::options::NComponents;
-use crate::solve::{Plan, Route, krylov};
+use crate::plan::{Plan, Route};
+use crate::solver::krylov;
 
 /// What a plan is made from.
 pub(super) struct KernelTask<'a> {

@@ -10,9 +10,10 @@ use crate::linalg::{gemm, pool};
 use crate::model::{KernelMap, KernelSupervisedParts, KernelSupervisedPcaModel, TargetRecord};
 use crate::operator::{KernelGram, Operator};
 use crate::options::{NComponents, Options};
+use crate::plan::{Plan, Route};
 use crate::scalar::Scalar;
-use crate::solve::certificate::{self, Certificate, Evidence, Measured, NoneMissed};
-use crate::solve::{Convergence, Plan, Route, finish};
+use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed};
+use crate::solver::{Convergence, finish};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 
 /// What every surface knows of the method.

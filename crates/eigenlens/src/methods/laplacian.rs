@@ -12,8 +12,8 @@ use crate::model::{
 };
 use crate::operator::SparseSymmetric;
 use crate::options::{NComponents, Options};
+use crate::plan::Plan;
 use crate::scalar::Scalar;
-use crate::solve::Plan;
 use ndarray::Array2;
 
 /// What every surface knows of the method.

@@ -11,9 +11,9 @@ use crate::model::{
 };
 use crate::operator::SparseSymmetric;
 use crate::options::{NComponents, Options};
+use crate::plan::Plan;
 use crate::scalar::Scalar;
-use crate::solve::Plan;
-use crate::solve::krylov::{self, EigenRequest};
+use crate::solver::krylov::{self, EigenRequest};
 use ndarray::Array2;
 use rayon::prelude::*;
 

@@ -6,8 +6,8 @@ use crate::data::{AnyDataset, DataShape, Dataset, Target};
 use crate::error::Result;
 use crate::model::PcaModel;
 use crate::options::{NComponents, Options, Solver};
+use crate::plan::Plan;
 use crate::scalar::Scalar;
-use crate::solve::Plan;
 use ndarray::Array2;
 
 /// What every surface knows of the method.

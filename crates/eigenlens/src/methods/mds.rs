@@ -14,8 +14,8 @@ use crate::model::{
     DistanceMap, Distances, EmbeddingMap, EmbeddingModel, EmbeddingParts, NegativePart,
 };
 use crate::options::{NComponents, Options};
+use crate::plan::Plan;
 use crate::scalar::Scalar;
-use crate::solve::Plan;
 use ndarray::{Array2, ArrayView2, Axis, s};
 
 /// What every surface knows of the method.

@@ -5,14 +5,15 @@ use super::estimator::{Estimator, FitContext, Fitted, Method, at_most};
 use super::fit::Fit;
 use super::ppca::refuse_missing;
 use crate::data::{AnyDataset, DataShape, Dataset, Missing, MissingReport, Target, compiled_here};
+use crate::em::{Em, Memory, Observer, Progress, fit_mixture, least_samples, memory};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::pool;
-use crate::missing::{Em, Memory, Observer, Progress, fit_mixture, least_samples, memory};
 use crate::model::PpcaMixtureModel;
 use crate::model::ppca::EmRecord;
 use crate::options::{NComponents, Options};
+use crate::plan::Plan;
 use crate::scalar::Scalar;
-use crate::solve::{Plan, finish};
+use crate::solver::finish;
 use std::ops::ControlFlow;
 
 /// What every surface knows of the method.

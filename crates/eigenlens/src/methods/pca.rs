@@ -4,12 +4,12 @@ use super::estimator::{Estimator, FitContext, Fitted, Method};
 use super::fit::Fit;
 use super::from_matrix;
 use crate::data::{AnyDataset, DataShape, Dataset, Missing, Moments, Target};
+use crate::em::Progress;
 use crate::error::Result;
-use crate::missing::Progress;
 use crate::model::PcaModel;
 use crate::options::{NComponents, Options, Solver};
+use crate::plan::Plan;
 use crate::scalar::Scalar;
-use crate::solve::Plan;
 use ndarray::{Array2, ArrayView2};
 use std::ops::ControlFlow;
 

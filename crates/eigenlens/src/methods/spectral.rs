@@ -7,12 +7,12 @@ use crate::linalg::random;
 use crate::model::NegativePart;
 use crate::operator::{Centered, Operator, SparseSymmetric};
 use crate::options::{NComponents, Options};
+use crate::plan::{Plan, Route};
 use crate::scalar::Scalar;
-use crate::solve::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};
-use crate::solve::krylov::{self, EigenRequest};
-use crate::solve::plan::{Plan, Route};
-use crate::solve::shift_invert::{Smallest, smallest_with_guard};
-use crate::solve::{Convergence, dense, finish};
+use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};
+use crate::solver::krylov::{self, EigenRequest};
+use crate::solver::shift_invert::{Smallest, smallest_with_guard};
+use crate::solver::{Convergence, dense, finish};
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, concatenate, s};
 
 /// Neighbours of every sample, where none were asked for.

@@ -14,12 +14,12 @@ use crate::linalg::{gemm, random};
 use crate::model::{LinearMap, SupervisedParts, SupervisedPcaModel, TargetRecord};
 use crate::operator::Blended;
 use crate::options::{NComponents, Solver};
+use crate::plan::{self, Plan, Route};
 use crate::scalar::Scalar;
-use crate::solve::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};
-use crate::solve::covariance_solver::EigenPairs;
-use crate::solve::krylov::{self, EigenRequest, RitzPairs};
-use crate::solve::plan::{self, Plan, Route};
-use crate::solve::{Convergence, dense, finish};
+use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};
+use crate::solver::covariance_solver::EigenPairs;
+use crate::solver::krylov::{self, EigenRequest, RitzPairs};
+use crate::solver::{Convergence, dense, finish};
 use ndarray::{Array2, Axis, s};
 
 /// One fit.

@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 use crate::linalg::pool;
 use crate::model::SupervisedPcaModel;
 use crate::options::{NComponents, Options, Solver};
+use crate::plan::Plan;
 use crate::scalar::{Scalar, typed};
-use crate::solve::Plan;
 use ndarray::Array2;
 
 /// What every surface knows of the method.

@@ -7,7 +7,8 @@ use super::{
 use crate::data::{Dataset, MissingReport};
 use crate::error::{Error, Result, Warning};
 use crate::model::parts::Parts;
-use crate::solve::{Certificate, Plan};
+use crate::plan::Plan;
+use crate::solver::Certificate;
 use ndarray::{Array2, ArrayView2};
 use std::fmt::Debug;
 

@@ -3,8 +3,8 @@
 use super::pca::factors;
 use crate::error::{Error, Result};
 use crate::options::NComponents;
-use crate::solve::certificate::{self, Certificate, Evidence, Measured, NoneMissed};
-use crate::solve::{dense, finish};
+use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed};
+use crate::solver::{dense, finish};
 use ndarray::{Array2, ArrayView2};
 
 /// Explained variances and training scores from a Gram matrix. There are no components: the

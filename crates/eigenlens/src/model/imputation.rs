@@ -2,10 +2,10 @@
 //! into its holes.
 
 use crate::data::{Dataset, RowGrid, Scaler, reduction_block_rows};
+use crate::em::{Chunk, Conditional, Group, Latent, map_chunks, responsibilities};
 use crate::error::{Error, Result};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::{pool, random};
-use crate::missing::{Chunk, Conditional, Group, Latent, map_chunks, responsibilities};
 use crate::model::ppca::ImputedEntry;
 use crate::scalar::Scalar;
 use ndarray::{Array1, Array2, ArrayView1};

@@ -10,7 +10,8 @@ use crate::data::Dataset;
 use crate::error::{Result, Warning};
 use crate::kernel::ResolvedKernel;
 use crate::model::parts::{Parts, Value};
-use crate::solve::{Certificate, Plan};
+use crate::plan::Plan;
+use crate::solver::Certificate;
 use ndarray::Array2;
 
 impl Model for KernelPcaModel {

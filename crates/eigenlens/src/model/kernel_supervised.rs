@@ -5,8 +5,9 @@ use super::{KernelMap, TargetRecord};
 use crate::data::Dataset;
 use crate::error::{Result, Warning};
 use crate::kernel::ResolvedKernel;
+use crate::plan::Plan;
 use crate::scalar::Scalar;
-use crate::solve::{Certificate, Convergence, Plan};
+use crate::solver::{Certificate, Convergence};
 use ndarray::{Array2, ArrayView2};
 use std::fmt;
 

@@ -10,7 +10,8 @@ use super::supervised_summary::{HSIC, target_facts, target_value};
 use crate::data::Dataset;
 use crate::error::{Result, Warning};
 use crate::model::parts::{Parts, Value};
-use crate::solve::{Certificate, Plan};
+use crate::plan::Plan;
+use crate::solver::Certificate;
 use ndarray::Array2;
 
 impl Model for KernelSupervisedPcaModel {

@@ -6,12 +6,12 @@ use super::parts::{Parts, Value};
 use super::ppca::{EmRecord, Filled, Imputation, ImputedEntry, check_imputations};
 use super::summary::{Shares, Summary, SummaryColumn, number, opening, rows_value};
 use crate::data::{Dataset, MissingReport, Scaler, compiled_here};
+use crate::em::{FactorGaussian, Latent};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::random;
-use crate::missing::{FactorGaussian, Latent};
+use crate::plan::Plan;
 use crate::scalar::Scalar;
-use crate::solve::Plan;
 use ndarray::{Array1, Array2};
 
 /// A fitted mixture: every sample comes from one of several Gaussians with a low-rank covariance

@@ -10,9 +10,10 @@ use super::{LinearMap, Verification, verify};
 use crate::data::{Dataset, Missing, MissingReport};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
+use crate::n_components::Spectrum;
+use crate::plan::Plan;
 use crate::scalar::Scalar;
-use crate::select::Spectrum;
-use crate::solve::{Certificate, Convergence, Plan};
+use crate::solver::{Certificate, Convergence};
 use ndarray::{Array1, Array2, ArrayView2};
 use std::ops::Range;
 
@@ -507,7 +508,7 @@ impl PcaModel {
         (kept, if is_rounding { 0.0 } else { noise })
     }
 
-    /// The spectrum as the rules in [`select`](crate::select) see it.
+    /// The spectrum as the rules in [`n_components`](crate::n_components) see it.
     pub fn spectrum(&self) -> Result<ModelSpectrum> {
         let n = self.need_samples("a rule for the number of components")?;
         let n_varying = self.parts.column_variances.iter().filter(|v| **v > 0.0).count();

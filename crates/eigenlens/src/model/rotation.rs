@@ -4,7 +4,7 @@ use super::diagnostics::{norm, ratio};
 use crate::error::{Error, Result};
 use crate::linalg::dense::thin_svd;
 use crate::linalg::gemm::product;
-use crate::solve::finish;
+use crate::solver::finish;
 use ndarray::{Array1, Array2, ArrayView2, Zip, s};
 
 /// Options of [`varimax`].

@@ -4,9 +4,10 @@ use super::{LinearMap, SparsePath};
 use crate::data::{Dataset, Scaler};
 use crate::error::{Result, Warning};
 use crate::linalg::dense::power_of_two;
+use crate::plan::Plan;
 use crate::scalar::Scalar;
-use crate::solve::{Convergence, Plan};
-use crate::sparse::{self, Proof, StoppedBy};
+use crate::solver::Convergence;
+use crate::sparse_search::{self, Proof, StoppedBy};
 use ndarray::{Array2, ArrayView2};
 
 /// How samples are projected onto components that are not orthogonal.
@@ -113,9 +114,9 @@ impl SparsePcaModel {
     pub(crate) fn new(parts: SparseParts) -> Result<Self> {
         let unit = power_of_two(parts.scaler.exponent);
         let scaled = |v: f64| v * unit * unit;
-        let adjusted = sparse::adjusted_variance(parts.score_covariance.view());
+        let adjusted = sparse_search::adjusted_variance(parts.score_covariance.view());
         Ok(SparsePcaModel {
-            dual: sparse::dual_frame(parts.components.view())?,
+            dual: sparse_search::dual_frame(parts.components.view())?,
             explained_variance: parts.score_covariance.diag().iter().map(|v| scaled(*v)).collect(),
             adjusted_variance: adjusted.iter().map(|v| scaled(*v)).collect(),
             adjusted,

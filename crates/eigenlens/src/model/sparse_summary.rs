@@ -9,7 +9,7 @@ use super::{Optimality, SparsePath, SparsePcaModel};
 use crate::data::Dataset;
 use crate::error::{Result, Warning};
 use crate::model::parts::{Parts, Value};
-use crate::solve::Plan;
+use crate::plan::Plan;
 use ndarray::{Array2, ArrayView2};
 
 impl Model for SparsePcaModel {

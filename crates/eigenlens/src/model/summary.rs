@@ -2,7 +2,7 @@
 
 use crate::data::MissingReport;
 use crate::model::parts::Value;
-use crate::solve::Certificate;
+use crate::solver::Certificate;
 use std::collections::BTreeMap;
 
 /// What a person wants to see of a model, and what a program wants to know.

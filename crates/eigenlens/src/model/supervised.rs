@@ -5,8 +5,9 @@ use crate::data::{Dataset, Target};
 use crate::dependence::Labels;
 use crate::error::{Result, Warning};
 use crate::linalg::dense::power_of_two;
+use crate::plan::Plan;
 use crate::scalar::Scalar;
-use crate::solve::{Certificate, Convergence, Plan};
+use crate::solver::{Certificate, Convergence};
 use ndarray::{Array2, ArrayView2};
 
 /// What a model knows of the target it was fitted to.

@@ -9,7 +9,8 @@ use super::{SupervisedPcaModel, TargetRecord};
 use crate::data::Dataset;
 use crate::error::{Result, Warning};
 use crate::model::parts::{Parts, Value};
-use crate::solve::{Certificate, Plan};
+use crate::plan::Plan;
+use crate::solver::Certificate;
 use ndarray::Array2;
 
 impl Model for SupervisedPcaModel {

@@ -4,7 +4,7 @@
 #![expect(clippy::needless_range_loop)]
 
 use crate::support::*;
-use eigenlens::solve::Evidence;
+use eigenlens::solver::Evidence;
 use eigenlens::{
     Dataset, Error, ErrorKind, Lsa, Moments, NComponents, Options, Pca, PcaModel, SampleWeights,
     Scalar, Solver, Warning,
@@ -947,7 +947,7 @@ fn given_matrices_of_any_layout() {
             assert_eq!(by_gram.n_components(), 2);
             let top = by_matrix.explained_variance()[0];
             let operator = eigenlens::SymmetricMatrix(view);
-            let pairs = eigenlens::solve::largest(&operator, 2, &Options::default()).unwrap();
+            let pairs = eigenlens::solver::largest(&operator, 2, &Options::default()).unwrap();
             assert_close("value", pairs.values[0], top, 1e-12 * top);
         }
     }

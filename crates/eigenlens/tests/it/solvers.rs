@@ -5,7 +5,7 @@
 #![expect(clippy::needless_range_loop)]
 
 use crate::support::*;
-use eigenlens::solve::{self, Evidence, NoneMissed};
+use eigenlens::solver::{self, Evidence, NoneMissed};
 use eigenlens::{
     Dataset, Error, Lsa, Operator, Options, Pca, PcaModel, Result, Scalar, Solver, SymmetricMatrix,
     Warning,
@@ -317,7 +317,7 @@ fn check_operator(
     sorted.sort_by(|a, b| b.total_cmp(a));
     let size = sorted.iter().fold(0.0f64, |m, v| m.max(v.abs()));
     let pairs =
-        solve::largest(operator, k, options).unwrap_or_else(|e| panic!("{context}, k = {k}: {e}"));
+        solver::largest(operator, k, options).unwrap_or_else(|e| panic!("{context}, k = {k}: {e}"));
     assert!(pairs.convergence.converged, "{context}");
     let rows = pairs.vectors.t();
     assert!(orthogonality(rows) < 1e-12, "{context}: {:e}", orthogonality(rows));
@@ -389,11 +389,11 @@ fn smaller_tolerances_are_met() {
     }
     // An iteration that may not go on says so.
     let options = Options { max_iterations: 2, ..Options::default() };
-    let error = solve::largest(&operator, 20, &options).err().unwrap();
+    let error = solver::largest(&operator, 20, &options).err().unwrap();
     assert!(matches!(error, Error::NotConverged { .. }), "{error:?}");
-    let error = solve::largest(&operator, d + 1, &Options::default()).err().unwrap();
+    let error = solver::largest(&operator, d + 1, &Options::default()).err().unwrap();
     assert!(matches!(error, Error::TooManyComponents { .. }), "{error:?}");
-    let error = solve::largest(&operator, 0, &Options::default()).err().unwrap();
+    let error = solver::largest(&operator, 0, &Options::default()).err().unwrap();
     assert!(matches!(error, Error::Parameter { name: "k", .. }), "{error:?}");
 }
 

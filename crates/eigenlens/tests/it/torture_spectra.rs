@@ -2,8 +2,8 @@
 
 use crate::support::{Storage, Table};
 use crate::torture_support::*;
-use eigenlens::select::{self, Need};
-use eigenlens::solve::{Evidence, NoneMissed};
+use eigenlens::n_components::{self, Need};
+use eigenlens::solver::{Evidence, NoneMissed};
 use eigenlens::{Dataset, NComponents, Pca, Route, Rule, Solver, Warning};
 use ndarray::{Array2, Axis, concatenate, s};
 
@@ -241,7 +241,7 @@ fn lines_29_31_squares_of_a_rotation_are_one_group() {
 fn choices(x: &Array2<f64>) -> Vec<(&'static str, Option<usize>)> {
     let model = Pca::new(NComponents::All).fit(&Dataset::from(x)).unwrap();
     let rules: Vec<Rule> = Rule::all().into_iter().filter(|r| r.need() != Need::Data).collect();
-    let outcomes = select::apply_all(&rules, &model.spectrum().unwrap().view(), None, 1);
+    let outcomes = n_components::apply_all(&rules, &model.spectrum().unwrap().view(), None, 1);
     outcomes.iter().map(|o| (o.rule().name(), o.n_components())).collect()
 }
 

@@ -10,11 +10,11 @@ use crate::methods::from_matrix;
 use crate::model::{Optimality, SparseParts, SparsePcaModel};
 use crate::operator::{FeatureGram, Operator};
 use crate::options::Solver;
+use crate::plan::{self, Plan, Route, Task};
 use crate::scalar::Scalar;
-use crate::solve::krylov::{self, EigenRequest};
-use crate::solve::plan::{self, Plan, Route, Task};
-use crate::solve::{Convergence, dense, finish};
-use crate::sparse::{
+use crate::solver::krylov::{self, EigenRequest};
+use crate::solver::{Convergence, dense, finish};
+use crate::sparse_search::{
     Alternation, Gram, Learning, MOST_ROWS, Ridge, Shrinkage, SparseVector, SupportSearch, learn,
     prove, regress, search,
 };

@@ -10,9 +10,9 @@ use crate::data::{AnyDataset, DataShape, Dataset, Moments, Target, compiled_here
 use crate::error::{Error, Result};
 use crate::model::{Projection, SparsePath, SparsePcaModel};
 use crate::options::{NComponents, Options};
+use crate::plan::Plan;
 use crate::scalar::Scalar;
-use crate::solve::Plan;
-use crate::sparse::{Deflation, ProofLimits, Ridge};
+use crate::sparse_search::{Deflation, ProofLimits, Ridge};
 use ndarray::{Array2, ArrayView2};
 
 /// One number for every component, or one for each.

@@ -6,7 +6,7 @@ use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::model::{PathPoint, SparsePath};
 use crate::scalar::Scalar;
-use crate::sparse::{Gram, Shrinkage, adjusted_variance};
+use crate::sparse_search::{Gram, Shrinkage, adjusted_variance};
 use ndarray::{Array2, ArrayView2};
 
 /// The smallest penalty of a path, relative to the one that leaves nothing.

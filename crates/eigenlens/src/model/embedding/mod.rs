@@ -19,8 +19,9 @@ use crate::graph::{Neighborhood, Points, Quality, Search};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::pool;
 use crate::model::PcaModel;
+use crate::plan::Plan;
 use crate::scalar::Scalar;
-use crate::solve::{Certificate, Convergence, Plan};
+use crate::solver::{Certificate, Convergence};
 use ndarray::{Array2, ArrayView2};
 
 /// How coordinates are scaled.

@@ -10,8 +10,9 @@ use crate::model::parts::{Parts, Value};
 use crate::model::summary::{
     ScreeHeights, Shares, Summary, SummaryColumn, certificate_value, number, opening, percent,
 };
+use crate::plan::Plan;
 use crate::scalar::Scalar;
-use crate::solve::{Certificate, Plan};
+use crate::solver::Certificate;
 use ndarray::{Array2, ArrayView2};
 
 impl Model for EmbeddingModel {

@@ -2,8 +2,8 @@
 
 use super::ppca::{TRACE, put_record, record};
 use super::{Parts, Value, missing_report, pca, records, warnings, wrong};
+use crate::em::FactorGaussian;
 use crate::error::Result;
-use crate::missing::FactorGaussian;
 use crate::model::PpcaMixtureModel;
 use ndarray::Array1;
 

@@ -4,7 +4,7 @@ use super::{Array, Numbers, Parts, Value, missing_report, records, warnings, wro
 use crate::data::Scaler;
 use crate::error::Result;
 use crate::model::{LinearMap, PcaModel, PcaParts};
-use crate::solve::certificate;
+use crate::solver::certificate;
 use ndarray::Array2;
 
 /// Components are orthonormal to this; a fit is so to about 1e-15.

@@ -2,7 +2,8 @@
 
 use super::{Entries, Parts, Value, wrong};
 use crate::error::Result;
-use crate::solve::{Certificate, Convergence, Evidence, NoneMissed, Plan, Route};
+use crate::plan::{Plan, Route};
+use crate::solver::{Certificate, Convergence, Evidence, NoneMissed};
 use std::ops::Range;
 
 /// The array of a convergence record.

@@ -4,7 +4,7 @@ use super::pca::{feature_names, not_negative, scaler};
 use super::{Entries, Parts, Value, records, warnings, wrong};
 use crate::error::Result;
 use crate::model::{Optimality, PathPoint, Projection, SparseParts, SparsePath, SparsePcaModel};
-use crate::sparse::StoppedBy;
+use crate::sparse_search::StoppedBy;
 use ndarray::Array2;
 
 /// Rows have unit length to this, or are 0.

@@ -2,9 +2,9 @@
 
 use super::PpcaModel;
 use crate::data::{Dataset, RowGrid, compiled_here, reduction_block_rows};
+use crate::em::Latent;
 use crate::error::{Error, Result};
 use crate::linalg::random;
-use crate::missing::Latent;
 use crate::model::imputation::{Gaussian, Gaussians};
 use crate::scalar::{Scalar, typed};
 use ndarray::Array2;

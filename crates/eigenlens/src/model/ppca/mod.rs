@@ -12,12 +12,13 @@ pub(crate) use summary::em_value;
 
 use super::{LinearMap, PcaModel};
 use crate::data::{Dataset, Made, MissingReport, compiled_here};
+use crate::em::Latent;
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::{pool, random};
-use crate::missing::Latent;
+use crate::plan::Plan;
 use crate::scalar::Scalar;
-use crate::solve::{Certificate, Plan};
+use crate::solver::Certificate;
 use ndarray::{Array2, ArrayView2};
 
 /// How an expectation maximisation went.

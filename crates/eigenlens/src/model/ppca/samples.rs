@@ -2,8 +2,8 @@
 
 use super::PpcaModel;
 use crate::data::{Dataset, compiled_here};
+use crate::em::Group;
 use crate::error::{Error, Result};
-use crate::missing::Group;
 use crate::model::imputation::{chunks, jacobian};
 use crate::scalar::Scalar;
 use ndarray::{Array1, Array2, ArrayView2};

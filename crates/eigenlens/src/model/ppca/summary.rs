@@ -7,7 +7,8 @@ use crate::model::fitted::{Linear, Model};
 use crate::model::parts::{Parts, Value};
 use crate::model::summary::{Shares, Summary, SummaryColumn, number};
 use crate::model::{PcaModel, Verification};
-use crate::solve::{Certificate, Plan};
+use crate::plan::Plan;
+use crate::solver::Certificate;
 use ndarray::Array2;
 
 impl Model for PpcaModel {

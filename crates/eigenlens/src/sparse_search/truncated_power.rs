@@ -5,7 +5,7 @@ use super::local_search;
 use super::vector::SparseVector;
 use crate::error::Result;
 use crate::linalg::{dense, random};
-use crate::solve::finish;
+use crate::solver::finish;
 use ndarray::{Array1, ArrayView1, ArrayView2};
 
 /// What is sought: `max βᵀSβ` with `‖β‖₂ = 1` and at most `cardinality` entries that are not 0.

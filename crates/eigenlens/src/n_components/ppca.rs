@@ -199,8 +199,10 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::select::testing::{chosen, curve, data, outcome, reason, spectrum, spectrum_of};
-    use crate::select::{Outcome, Rule, Spectrum};
+    use crate::n_components::testing::{
+        chosen, curve, data, outcome, reason, spectrum, spectrum_of,
+    };
+    use crate::n_components::{Outcome, Rule, Spectrum};
     use ndarray::{Axis, concatenate};
 
     /// The evidence by the letter of the paper: d values, zeros included, three nested loops.

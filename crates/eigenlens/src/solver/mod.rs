@@ -8,13 +8,11 @@ pub(crate) mod covariance_solver;
 pub(crate) mod dense;
 pub(crate) mod finish;
 pub(crate) mod krylov;
-pub(crate) mod plan;
 pub(crate) mod randomized;
 pub(crate) mod shift_invert;
 pub(crate) mod tsqr;
 
 pub use certificate::{Certificate, Evidence, NoneMissed};
-pub use plan::{Plan, Route};
 pub use shift_invert::smallest;
 
 use crate::error::{Error, Result};

@@ -6,7 +6,7 @@ use super::krylov::RitzPairs;
 use crate::error::Result;
 use crate::linalg::{dense, gemm, random};
 use crate::operator::Operator;
-use crate::solve::finish;
+use crate::solver::finish;
 use ndarray::{Array2, Axis};
 
 /// About `wanted` largest pairs, from `power + 1` products with a block of `wanted + oversampling`

@@ -206,8 +206,8 @@ fn groups(n: usize, count: usize) -> Vec<(usize, usize)> {
 mod tests {
     use super::*;
     use crate::linalg::dense::solve_positive;
-    use crate::select::testing::{data, outcome, sample_of, spectrum_of};
-    use crate::select::{Outcome, Rule};
+    use crate::n_components::testing::{data, outcome, sample_of, spectrum_of};
+    use crate::n_components::{Outcome, Rule};
 
     #[test]
     fn finds_the_planted_rank() {

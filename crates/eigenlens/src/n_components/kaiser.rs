@@ -17,8 +17,8 @@ pub(super) fn choose(known: &Known) -> Result<Found, Reason> {
 
 #[cfg(test)]
 mod tests {
-    use crate::select::testing::{chosen, reason, spectrum};
-    use crate::select::{Reason, Rule};
+    use crate::n_components::testing::{chosen, reason, spectrum};
+    use crate::n_components::{Reason, Rule};
 
     #[test]
     fn pitprops_has_four_above_one() {

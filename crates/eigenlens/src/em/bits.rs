@@ -271,7 +271,7 @@ fn turn(square: &mut [u64; 64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::missing::widths::{WIDEST, packed_width, width};
+    use crate::em::widths::{WIDEST, packed_width, width};
     use std::cell::Cell;
 
     /// Whole numbers, so that sums are exact in any order.

@@ -5,7 +5,7 @@ use crate::data::Standardized;
 use crate::error::{Error, Hint, Result};
 use crate::linalg::dense::{qr_q, qr_r, thin_svd};
 use crate::scalar::Scalar;
-use crate::solve::certificate::orthogonality;
+use crate::solver::certificate::orthogonality;
 use ndarray::{Array2, Axis, concatenate, s};
 use rayon::prelude::*;
 

@@ -225,8 +225,8 @@ fn percentiles(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::select::testing::{data, outcome, sample_of, spectrum_of};
-    use crate::select::{Outcome, Rule};
+    use crate::n_components::testing::{data, outcome, sample_of, spectrum_of};
+    use crate::n_components::{Outcome, Rule};
 
     fn null_of(outcome: Outcome) -> Vec<f64> {
         match outcome {

@@ -37,8 +37,8 @@ fn stick(p: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::stick;
-    use crate::select::Rule;
-    use crate::select::testing::{chosen, spectrum};
+    use crate::n_components::Rule;
+    use crate::n_components::testing::{chosen, spectrum};
 
     #[test]
     fn sizes_are_the_direct_sums() {

@@ -107,8 +107,8 @@ fn marchenko_pastur_median(beta: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::select::Rule;
-    use crate::select::testing::{chosen, head, reason, spectrum};
+    use crate::n_components::Rule;
+    use crate::n_components::testing::{chosen, head, reason, spectrum};
 
     #[test]
     fn the_papers_numbers() {

@@ -8,8 +8,8 @@ use crate::error::Result;
 use crate::linalg::dense;
 use crate::operator::SymmetricMatrix;
 use crate::options::Options;
-use crate::solve::finish;
-use crate::solve::krylov::{self, EigenRequest};
+use crate::solver::finish;
+use crate::solver::krylov::{self, EigenRequest};
 use ndarray::{Array1, Array2, ArrayView2};
 
 /// A part of the search tree.

@@ -48,8 +48,8 @@ pub(super) fn cumulative_share(known: &Known, share: f64) -> Result<Found, Reaso
 
 #[cfg(test)]
 mod tests {
-    use crate::select::testing::{chosen, head, reason, spectrum};
-    use crate::select::{Reason, Rule};
+    use crate::n_components::testing::{chosen, head, reason, spectrum};
+    use crate::n_components::{Reason, Rule};
 
     const VALUES: [f64; 5] = [5.0, 3.0, 1.0, 0.75, 0.25];
 

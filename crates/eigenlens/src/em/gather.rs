@@ -257,7 +257,7 @@ fn scatter_vectors<const U: usize, const P: usize, const V: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::missing::widths::{WIDEST, packed_width, width};
+    use crate::em::widths::{WIDEST, packed_width, width};
 
     /// Both at once, against one after the other and against plain sums. Whole numbers: exact.
     #[test]

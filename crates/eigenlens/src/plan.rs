@@ -3,7 +3,7 @@
 use crate::data::{DataShape, has_gram_apply, reading_memory, reduction_block_rows};
 use crate::error::{Bytes, Error, Result};
 use crate::options::{NComponents, Options, Rule, Solver};
-use crate::solve::{dense, krylov, tsqr};
+use crate::solver::{dense, krylov, tsqr};
 use std::fmt;
 
 /// A route to the components.

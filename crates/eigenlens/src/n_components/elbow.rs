@@ -77,8 +77,8 @@ fn sums_of_squares<'a>(values: impl Iterator<Item = &'a f64>) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::profile;
-    use crate::select::testing::{chosen, head, reason, spectrum};
-    use crate::select::{Outcome, Reason, Rule, apply};
+    use crate::n_components::testing::{chosen, head, reason, spectrum};
+    use crate::n_components::{Outcome, Reason, Rule, apply};
 
     /// The log-likelihood as a sum of log densities, group by group.
     fn brute_force(values: &[f64], q: usize) -> f64 {
