@@ -370,3 +370,14 @@ def test_models_that_no_estimator_saved(tmp_path):
         back = load(tmp_path / "model.safetensors")
         assert repr(back) == repr(model)
         assert np.array_equal(back.embedding_, fitted.embedding_)
+
+
+@pytest.mark.parametrize("model", [ClassicalMDS(2), Isomap(n_neighbors=8)])
+def test_data_whose_squares_overflow(model):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        usual = model.fit(X).embedding_
+        huge = model.fit(X * 2.0**600)
+    np.testing.assert_allclose(huge.embedding_ * 2.0**-600, usual, rtol=1e-9, atol=1e-12)
+    assert np.isinf(huge.eigenvalues_).all()

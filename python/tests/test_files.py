@@ -90,7 +90,7 @@ def test_a_bad_cell_does_not_make_a_feature_vanish(tmp_path, at):
     path = tmp_path / "table.csv"
     path.write_text("\n".join(lines))
     place = rf"line {at + 2}, column `b`: `\$1.5` is not a number"
-    for memory in (None, "40MiB"):
+    for memory in (None, "48MiB"):
         with pytest.raises(ValueError, match=place):
             PCA(2, memory=memory).fit(path)
         with pytest.warns(UserWarning, match=place):

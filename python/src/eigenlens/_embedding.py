@@ -9,6 +9,8 @@ import numpy as np
 from eigenlens import _core
 from eigenlens._data import Data
 from eigenlens._estimator import Estimator
+from eigenlens._results import variances
+
 
 
 class Embedding(Estimator):
@@ -38,7 +40,7 @@ class Embedding(Estimator):
         if scores is None:
             scores = _core.model_array(model, "coordinates")
         self.embedding_ = scores.astype(data.dtype, copy=False)
-        self.eigenvalues_ = found["eigenvalues"].astype(data.dtype)
+        self.eigenvalues_ = variances(found["eigenvalues"], data.dtype)
         self.quality_ = found["quality"]
 
     def _unit(self) -> float:

@@ -11,6 +11,8 @@ from eigenlens._compat import check_is_fitted
 from eigenlens._constraints import NOTHING, RANDOM_STATE, TRUTH, Number, Whole, Words
 from eigenlens._data import Data, for_estimator
 from eigenlens._estimator import SHARED, Estimator
+from eigenlens._results import variances
+
 
 
 class ProbabilisticPCA(Estimator):
@@ -164,7 +166,7 @@ class ProbabilisticPCA(Estimator):
         self.n_components_ = model.n_components
         self.components_ = like_the_data(model.components)
         self.weights_ = like_the_data(model.weights())
-        self.explained_variance_ = like_the_data(values["explained_variance"])
+        self.explained_variance_ = variances(values["explained_variance"], data.dtype)
         self.explained_variance_ratio_ = like_the_data(model.explained_variance_ratio)
         self.mean_ = like_the_data(model.mean)
         self.scale_ = None if model.scale is None else like_the_data(model.scale)

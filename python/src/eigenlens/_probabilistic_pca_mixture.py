@@ -11,6 +11,8 @@ from eigenlens._compat import check_is_fitted
 from eigenlens._constraints import NOTHING, RANDOM_STATE, TRUTH, Number, Whole, Words
 from eigenlens._data import Data, for_estimator
 from eigenlens._estimator import SHARED, Estimator
+from eigenlens._results import variances
+
 
 
 class ProbabilisticPCAMixture(Estimator):
@@ -164,7 +166,7 @@ class ProbabilisticPCAMixture(Estimator):
         self.n_parts_ = model.n_components
         self.weights_ = values["shares"].astype(data.dtype)
         self.means_ = values["means"].astype(data.dtype)
-        self.noise_variances_ = values["noise_variances"].astype(data.dtype)
+        self.noise_variances_ = variances(values["noise_variances"], data.dtype)
         self.log_likelihood_ = values["log_likelihood"]
         self.aic_, self.bic_ = values["aic"], values["bic"]
         self.n_iter_ = values["em"]["iterations"]

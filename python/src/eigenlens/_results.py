@@ -116,3 +116,10 @@ def certificate(found: dict[str, Any] | None) -> Certificate | None:
 def verification(found: dict[str, Any]) -> Verification:
     """A verification from the compiled part."""
     return Verification(**found)
+
+
+def variances(values: Any, dtype: Any) -> np.ndarray:
+    """Variances and eigenvalues of a model's description, where those too large for a number are ``None``."""
+    if isinstance(values, np.ndarray):
+        return values.astype(dtype, copy=False)
+    return np.array([np.inf if value is None else value for value in values], dtype=dtype)

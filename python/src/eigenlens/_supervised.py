@@ -10,6 +10,7 @@ from eigenlens import _constraints, _core
 from eigenlens._constraints import NOTHING, Number, Whole, Words
 from eigenlens._data import Data
 from eigenlens._estimator import SHARED, Estimator
+from eigenlens._results import variances
 from eigenlens._target import classes, given_target
 
 SUPERVISED = {
@@ -21,6 +22,7 @@ SUPERVISED = {
     "tol": [Number(0)],
     **SHARED,
 }
+
 
 
 class Supervised(Estimator):
@@ -59,10 +61,10 @@ class Supervised(Estimator):
     def _describe(self, model: _core.Model, data: Data, scores: np.ndarray | None) -> None:
         values = model.values
         self.n_components_ = model.n_components
-        self.eigenvalues_ = values["eigenvalues"].astype(data.dtype)
-        self.hsic_ = values["hsic"].astype(data.dtype)
+        self.eigenvalues_ = variances(values["eigenvalues"], data.dtype)
+        self.hsic_ = variances(values["hsic"], data.dtype)
         self.hsic_ratio_ = values["hsic_ratio"].astype(data.dtype)
-        self.explained_variance_ = values["explained_variance"].astype(data.dtype)
+        self.explained_variance_ = variances(values["explained_variance"], data.dtype)
         self.explained_variance_ratio_ = values["explained_variance_ratio"].astype(data.dtype)
         self.total_hsic_ = values["total_hsic"]
         self.target_rank_ = values["target"]["rank"]

@@ -158,7 +158,11 @@ fn methods(stored: &StoredModel) -> Vec<String> {
         words.insert(0, prepared(model).into());
         let errors =
             model.sampling_errors().map_or("", |_| "; standard errors assume normal samples");
-        words.push(format!("Variances have the divisor n − 1{errors}."));
+        let divisor = match stored.model.as_ppca() {
+            Some(_) => "are maximum-likelihood estimates, with the divisor n",
+            None => "have the divisor n − 1",
+        };
+        words.push(format!("Variances {divisor}{errors}."));
     }
     words.push(format!("Options: {}.", options.join(", ")));
     words

@@ -6,7 +6,6 @@ use super::fit::Fit;
 use crate::data::{AnyDataset, DataShape, Dataset, Missing, Target, compiled_here};
 use crate::em::{Observer, Progress};
 use crate::error::Result;
-use crate::linalg::dense::power_of_two;
 use crate::linalg::pool;
 use crate::model::PcaModel;
 use crate::model::ppca::PpcaModel;
@@ -124,14 +123,19 @@ impl Ppca {
         }
         // The scores of PCA, made in the pass that certifies it, shrunk in place.
         let (body, mut scores) = self.fit.run(data, true)?;
-        let unit = power_of_two(body.parts().map.scaler.exponent);
+        let in_units = body.parts().map.scaler.exponent != 0;
         let model = closed_form(body);
+        if in_units {
+            // Scores of PCA may be beyond the range of numbers where posterior means are not.
+            let scores = model.transform(data)?;
+            return Ok((model, scores));
+        }
         let factors = model.shrinkage();
         pool::run(self.fit.options.threads, || {
             scores.axis_chunks_iter_mut(Axis(0), 4096).into_par_iter().for_each(|mut rows| {
                 for mut row in rows.rows_mut() {
                     for (z, factor) in row.iter_mut().zip(&factors) {
-                        *z = T::from_f64(z.to_f64() / unit * factor);
+                        *z = T::from_f64(z.to_f64() * factor);
                     }
                 }
             });

@@ -181,8 +181,7 @@ impl Model {
         if self.dependent {
             n_components = rank;
             notes.push(format!(
-                "{rank} of {} directions carry variance: without noise in the others the criterion \
-                 of {rank} is unbounded",
+                "{rank} of {} directions carry variance, the others show no noise",
                 self.d
             ));
         } else if self.d > rank && n_components > 0 && n_components == rank - 1 {

@@ -46,7 +46,7 @@ use ndarray::{Array2, ArrayView2};
 ///     }
 /// }
 ///
-/// let pairs = solve::largest(&Line(400), 1, &Options::default())?;
+/// let pairs = solver::largest(&Line(400), 1, &Options::default())?;
 /// let exact = 2.0 - 2.0 * (400.0 * std::f64::consts::PI / 401.0).cos();
 /// assert!((pairs.values[0] - exact).abs() < 1e-8);
 /// # Ok::<(), eigenlens::Error>(())

@@ -39,7 +39,7 @@ use ndarray::{Array2, ArrayView2};
 /// )?;
 /// let path = SparseSymmetric::new(&path)?;
 /// let constant = Array2::from_elem((3, 1), 3f64.sqrt().recip());
-/// let pairs = solve::smallest(&path, 2, Some(constant.view()), &Options::default())?;
+/// let pairs = solver::smallest(&path, 2, Some(constant.view()), &Options::default())?;
 /// assert!((pairs.values[0] - 1.0).abs() < 1e-12 && (pairs.values[1] - 3.0).abs() < 1e-12);
 /// # Ok::<(), eigenlens::Error>(())
 /// ```

@@ -2,8 +2,8 @@
 //! loops.
 
 use crate::support::{Oracle, Random, assert_all_close, assert_close, frobenius, jacobi};
-use eigenlens::{Algorithm, Dataset, Missing, Options, Pca, Ppca, PpcaModel};
-use ndarray::{Array1, Array2, ArrayView1, s};
+use eigenlens::{Algorithm, Dataset, Missing, Model, Options, Pca, Ppca, PpcaModel, Value};
+use ndarray::{Array1, Array2, ArrayView1, Axis, s};
 use std::ops::ControlFlow;
 
 /// The inverse and the logarithm of the determinant of a symmetric positive definite matrix.
@@ -484,4 +484,41 @@ fn iris_and_usarrests_have_the_likelihood_of_a_dense_implementation() {
         -75.0 * (4.0 * std::f64::consts::TAU.ln() + l[0].ln() + l[1].ln() + 2.0 * noise.ln() + 4.0);
     let found = model.training_log_likelihood().unwrap();
     assert_close("ln L", found, by_hand, 1e-3);
+}
+
+/// `tr C = tr S`: what the components carry and the noise beside them is the total that is told, with one divisor.
+#[test]
+fn the_variances_of_a_summary_add_up() {
+    let x = Random::new(4).matrix(40, 6);
+    let model = Ppca::new(2).fit(&Dataset::from(&x)).unwrap();
+    let summary = Model::summary(&model);
+    let value = |name: &str| {
+        let found = summary.values.get(name);
+        found.cloned().unwrap()
+    };
+    let (Value::List(variances), Value::Number(noise), Value::Number(total)) =
+        (value("explained_variance"), value("noise_variance"), value("total_variance"))
+    else {
+        panic!("other kinds of values")
+    };
+    let variances = variances.iter().map(|v| match v {
+        Value::Number(v) => *v,
+        other => panic!("{other:?}"),
+    });
+    let sum = variances.sum::<f64>() + 4.0 * noise;
+    assert!((sum - total).abs() < 1e-12 * total, "{sum} {total}");
+    // The same by hand: squares about the means, divided by n.
+    let centered = &x - &x.mean_axis(Axis(0)).unwrap();
+    let by_hand = centered.iter().map(|v| v * v).sum::<f64>() / 40.0;
+    assert!((by_hand - total).abs() < 1e-12 * total, "{by_hand} {total}");
+}
+
+/// Posterior means are of unit size whatever that of the data, also those returned by the fit.
+#[test]
+fn posterior_means_of_huge_data_are_numbers() {
+    let x = Random::new(5).matrix(30, 4) * 5e307;
+    let (model, scores) = Ppca::new(2).fit_transform(&Dataset::from(&x)).unwrap();
+    let again = model.transform(&Dataset::from(&x)).unwrap();
+    assert_eq!(scores, again);
+    assert!(scores.iter().all(|z| z.abs() < 10.0), "{scores}");
 }

@@ -50,7 +50,14 @@ impl Model for PpcaModel {
             let at = summary.columns.len() - 1;
             summary.columns.insert(at, SummaryColumn::numbers("α", relevance.to_vec()));
         }
+        // Like the variances the maximum-likelihood estimate, of which their shares are shares.
+        let total = self.body.total_variance() * (1.0 - 1.0 / self.n_samples());
         summary.facts.retain(|(name, _)| *name != "noise");
+        for (name, fact) in &mut summary.facts {
+            if *name == "total" {
+                *fact = format!("variance {}", number(total));
+            }
+        }
         summary.facts.insert(1, ("noise", format!("variance {}", number(self.noise_variance()))));
         let likelihood = match (self.log_likelihood, self.aic(), self.bic()) {
             (Some(l), Ok(aic), Ok(bic)) => format!(
@@ -66,6 +73,7 @@ impl Model for PpcaModel {
         summary.facts.extend(self.em().map(|em| ("em", in_words(em))));
         summary.values.extend([
             ("explained_variance", Value::list(variances)),
+            ("total_variance", total.into()),
             ("noise_variance", self.noise_variance().into()),
             ("log_likelihood", self.log_likelihood.into()),
             ("n_parameters", self.n_parameters().into()),
