@@ -13,6 +13,7 @@ usage: cargo xtask COMMAND
 commands:
   test           every test, built as users get it; those of the Python package need python3 and its
                  packages' index, and are left out (which is said) where there is no python3
+  pages          writes the tables of options on the pages of the methods anew
   bits OLD NEW   fits the same tables by two eigenlens programs and compares models and scores bit by
                  bit; options: --case SUBSTRING, --threads-new N; `bits --list` lists the cases
   bench peers    eigenlens beside its peers: time, memory, accuracy (needs Python and its packages'
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match arguments.as_slice() {
         ["test"] => test(),
+        ["pages"] => pages(),
         ["bits", options @ ..] => bits::run(options),
         ["bench", "peers", options @ ..] => bench("eigenlens-bench", "peers.py", options),
         ["bench", "files", options @ ..] => bench("eigenlens", "files.py", options),
@@ -62,6 +64,14 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// The test that compares the pages with the tables writes them where it is asked to.
+fn pages() -> Result<(), String> {
+    let mut command = cargo();
+    command.args(["test", "--release", "--workspace", "--test", "it", "pages_show_the_options"]);
+    command.env("EIGENLENS_WRITE_PAGES", "1");
+    step("the tables of options", &mut command)
 }
 
 /// Runs every suite, also after one has failed, so that one run shows all there is to mend.

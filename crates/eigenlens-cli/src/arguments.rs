@@ -2,9 +2,9 @@
 
 use crate::images::parse_shape;
 use crate::methods::FitMethod;
-use crate::options::{Bytes, parse_components, parse_missing, parse_solver};
+use crate::options::{Bytes, parse_missing};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
-use eigenlens::{Missing, NComponents, Solver};
+use eigenlens::{Missing, NComponents};
 use eigenlens_io::ImageShape;
 use std::path::PathBuf;
 
@@ -60,7 +60,7 @@ pub enum Command {
         subcommand_help_heading = "Methods",
         disable_help_subcommand = true
     )]
-    Fit(FitMethod),
+    Fit(Box<FitMethod>),
     /// Scores of a table under a model.
     Transform(Transform),
     /// What a model keeps of a table, and what it loses.
@@ -91,15 +91,6 @@ pub enum Command {
     Demo,
     /// Print completions for a shell.
     Completions(Completions),
-}
-
-/// `fit METHOD`, with the method's own options and those of every fit.
-#[derive(Args)]
-pub struct FitArguments<Own: Args> {
-    #[command(flatten)]
-    pub fit: Fit,
-    #[command(flatten)]
-    pub own: Own,
 }
 
 /// What can be said about every fit.
@@ -221,8 +212,7 @@ pub enum WeightKind {
 #[derive(Args, Clone)]
 pub struct FitOptionArgs {
     /// How many components: a number, a share of the variance (95%), a rule (rule:minka) or all.
-    #[arg(long, short = 'k', value_name = "K|P%|rule:NAME|all", value_parser = parse_components,
-          help_heading = "Method")]
+    #[arg(long, short = 'k', value_name = "K|P%|rule:NAME|all", help_heading = "Method")]
     pub components: Option<NComponents>,
     /// Residual wanted, relative to the largest variance.
     #[arg(long, value_name = "NUMBER", help_heading = "Method")]
@@ -230,15 +220,6 @@ pub struct FitOptionArgs {
     /// The most operator applications of an iteration.
     #[arg(long, value_name = "N", help_heading = "Method")]
     pub max_iterations: Option<usize>,
-}
-
-/// The route, for methods that have several.
-#[derive(Args, Clone)]
-pub struct Route {
-    /// The route: auto, covariance, dual, svd, iterative, randomized.
-    #[arg(long, value_name = "ROUTE", value_parser = parse_solver, default_value = "auto",
-          help_heading = "Method")]
-    pub solver: Solver,
 }
 
 #[derive(Args)]

@@ -1,6 +1,6 @@
 //! Why nothing came of it: words and exit codes.
 
-use crate::options::Bytes;
+use crate::options::{Bytes, flag};
 use eigenlens::{ErrorKind, Hint};
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
@@ -187,6 +187,16 @@ fn library_words(error: &eigenlens::Error) -> String {
             Bytes(*needed),
             Bytes(*budget)
         ),
+        eigenlens::Error::OptionNeeds { option, other, values } if values[..] == ["true"] => {
+            format!("`--{}` needs `--{}`", flag(option), flag(other))
+        }
+        eigenlens::Error::OptionNeeds { option, other, values } => {
+            let values = values.join("` or `");
+            format!("`--{}` needs `--{} {values}`", flag(option), flag(other))
+        }
+        eigenlens::Error::OptionExcludes { option, other } => {
+            format!("`--{}` does not go with `--{}`", flag(option), flag(other))
+        }
         _ => error.to_string(),
     }
 }
@@ -198,18 +208,9 @@ fn hint_words(hint: &Hint) -> String {
             let bytes = value.parse().unwrap_or(u64::MAX);
             format!("use `--memory {}`", Bytes(bytes))
         }
-        Hint::Set { option, value } if value == "true" => {
-            format!("use `--{}`", option.replace('_', "-"))
-        }
-        Hint::Set { option, value } => {
-            let flag = match *option {
-                "n_components" => "components",
-                "n_neighbors" => "neighbors",
-                "weights" => "weight-kind",
-                other => other,
-            };
-            format!("use `--{} {value}`", flag.replace('_', "-"))
-        }
+        Hint::Set { option, value } if value == "true" => format!("use `--{}`", flag(option)),
+        Hint::Set { option: "weights", value } => format!("use `--weight-kind {value}`"),
+        Hint::Set { option, value } => format!("use `--{} {value}`", flag(option)),
         Hint::DropRow(_) => "mend the value, or leave the row or the column out".into(),
         Hint::DropColumn(_) => "leave the column out with `--columns`".into(),
         Hint::Rescale => "multiply the data by a power of ten".into(),

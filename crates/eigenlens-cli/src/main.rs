@@ -7,7 +7,6 @@ mod failure;
 mod images;
 mod input;
 mod interrupt;
-mod kernels;
 mod methods;
 mod missing;
 mod options;

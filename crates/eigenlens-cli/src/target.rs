@@ -5,13 +5,13 @@ use crate::input::{Opened, ReadColumns, listed};
 use crate::reporter::Reporter;
 use clap::{Args, ValueEnum};
 use eigenlens::model::number;
-use eigenlens::{LabelKernel, Target, TargetKind};
+use eigenlens::{Target, TargetKind};
 use eigenlens_io::csv::MISSING_MARKS;
 use eigenlens_io::{Error, Labels};
 
-/// The target and its kernel.
+/// The target.
 #[derive(Args, Clone)]
-pub struct TargetOptions {
+pub struct TargetArgs {
     /// Columns whose directions are looked for: a class, or one or several numbers.
     #[arg(
         long,
@@ -24,15 +24,6 @@ pub struct TargetOptions {
     /// What the target is taken for.
     #[arg(long, value_name = "KIND", default_value = "auto", help_heading = "Target")]
     pub target_kind: KindWord,
-    /// Kernel between targets: delta for classes, linear or gaussian for numbers.
-    #[arg(long, value_name = "KERNEL", default_value = "auto", help_heading = "Target")]
-    pub label_kernel: KernelWord,
-    /// γ of a gaussian label kernel [default: by the median distance].
-    #[arg(long, value_name = "NUMBER", help_heading = "Target")]
-    pub label_gamma: Option<f64>,
-    /// What to do with rows whose target is missing.
-    #[arg(long, value_name = "POLICY", default_value = "error", help_heading = "Target")]
-    pub unlabelled: Unlabelled,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -45,74 +36,23 @@ pub enum KindWord {
     Number,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum KernelWord {
-    /// Delta for classes, gaussian for numbers.
-    Auto,
-    /// 1 for the same class, else 0.
-    Delta,
-    /// The inner product.
-    Linear,
-    /// exp(−γ‖y − y′‖²).
-    Gaussian,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Unlabelled {
-    /// Refuse, naming the rows.
-    Error,
-    /// Let them count in means and variances only.
-    Keep,
-}
-
-impl TargetOptions {
-    /// The kernel between targets.
-    pub fn kernel(&self) -> eigenlens::Result<LabelKernel> {
-        match (self.label_kernel, self.label_gamma) {
-            (KernelWord::Gaussian, gamma) => Ok(LabelKernel::Gaussian { gamma }),
-            (_, Some(_)) => Err(eigenlens::Error::Unsupported {
-                what: "`--label-gamma`".into(),
-                why: "is an option of the gaussian label kernel",
-                instead: Some(eigenlens::Hint::Set {
-                    option: "label_kernel",
-                    value: "gaussian".into(),
-                }),
-            }),
-            (KernelWord::Auto, None) => Ok(LabelKernel::Auto),
-            (KernelWord::Delta, None) => Ok(LabelKernel::Delta),
-            (KernelWord::Linear, None) => Ok(LabelKernel::Linear),
-        }
-    }
-
-    /// Whether rows without a target take part.
-    pub fn keeps_unlabelled(&self) -> bool {
-        self.unlabelled == Unlabelled::Keep
-    }
-
-    /// In the words of the command line, for the model file.
-    pub fn in_words(&self) -> Vec<(&'static str, String)> {
-        let word = |word: Option<clap::builder::PossibleValue>| {
-            word.map_or_else(String::new, |word| word.get_name().into())
-        };
-        let gamma = self.label_gamma.map(|gamma| ("label-gamma", gamma.to_string()));
-        let shared = [
-            ("target", self.target.join(",")),
-            ("target-kind", word(self.target_kind.to_possible_value())),
-            ("label-kernel", word(self.label_kernel.to_possible_value())),
-            ("unlabelled", word(self.unlabelled.to_possible_value())),
-        ];
-        shared.into_iter().chain(gamma).collect()
+impl TargetArgs {
+    /// What the model file says of it.
+    pub fn record(&self) -> [(String, String); 2] {
+        let kind = self.target_kind.to_possible_value();
+        let kind = kind.map_or_else(String::new, |kind| kind.get_name().into());
+        [("target".into(), self.target.join(",")), ("target_kind".into(), kind)]
     }
 }
 
 /// The columns of the target; none for methods without one.
-pub fn names(target: Option<&TargetOptions>) -> &[String] {
+pub fn names(target: Option<&TargetArgs>) -> &[String] {
     target.map_or(&[], |target| &target.target)
 }
 
 /// Reads the target and tells what it is taken for.
 pub fn read(
-    args: Option<&TargetOptions>,
+    args: Option<&TargetArgs>,
     opened: &Opened,
     reporter: &Reporter,
 ) -> Result<Option<Target>, Failure> {
@@ -140,7 +80,7 @@ pub fn read(
 }
 
 /// The columns of the target: text where classes are asked for and are not all numbers.
-fn columns(args: &TargetOptions, opened: &Opened) -> Result<ReadColumns, Failure> {
+fn columns(args: &TargetArgs, opened: &Opened) -> Result<ReadColumns, Failure> {
     match (opened.columns_by_name(&args.target), args.target_kind, &args.target[..]) {
         (Err(Failure::File(Error::BadCell { .. })), KindWord::Class, [name]) => {
             opened.text_column(name)

@@ -2,7 +2,7 @@
 
 use crate::data::DataArgs;
 use crate::errors;
-use crate::kernels::NamedKernel;
+use crate::kernels::kernel;
 use crate::options::Shared;
 use eigenlens::AnyDataset;
 use eigenlens::{Error, Hsic};
@@ -16,11 +16,11 @@ pub fn hsic<'py>(
     py: Python<'py>,
     x: DataArgs<'py>,
     y: DataArgs<'py>,
-    kernels: (NamedKernel, NamedKernel),
+    kernels: (Bound<'py, PyAny>, Bound<'py, PyAny>),
     permutations: Option<usize>,
     options: Shared,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let hsic = Hsic::new(kernels.0.kernel()?, kernels.1.kernel()?).options(options.options());
+    let hsic = Hsic::new(kernel(&kernels.0)?, kernel(&kernels.1)?).options(options.options());
     let (x, y) = (x.take()?, y.take()?);
     let found = py.detach(|| match (x.data(None)?, y.data(None)?) {
         (AnyDataset::F64(x), AnyDataset::F64(y)) => match permutations {

@@ -2,10 +2,9 @@
 
 use crate::data::DataArgs;
 use crate::errors;
-use crate::methods::pca;
 use crate::model::Model;
-use crate::options::Shared;
-use eigenlens::dispatch;
+use crate::options::{Shared, values};
+use eigenlens::{DataShape, dispatch};
 use numpy::{PyArray1, PyArray2, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -84,18 +83,22 @@ impl Moments {
     }
 }
 
-/// Fits PCA from moments.
+/// Fits a method from moments.
 #[pyfunction]
 pub fn fit_moments(
     py: Python,
+    name: &str,
     given: &Bound<PyAny>,
     moments: &Bound<Moments>,
     options: Shared,
 ) -> PyResult<Model> {
-    let pca = pca(given, options.options())?;
+    let values = values(name, given)?.with_options(options.options());
     let moments = &moments.get().0;
-    let model = py.detach(|| pca.fit_moments(moments)).map_err(errors::library)?;
-    Ok(Model::new(Box::new(model)))
+    let fitted = py.detach(|| {
+        let shape = DataShape::dense(moments.n_samples() as usize, moments.n_features());
+        values.method().build(&values, &shape)?.fit_moments(moments)
+    });
+    Ok(Model::new(fitted.map_err(errors::library)?.model))
 }
 
 /// Number of samples, mean and variance (divisor n − 1) of every feature.

@@ -1,8 +1,13 @@
 //! What is asked for, in Python's words.
 
-use eigenlens::{NComponents, Options, Rule, Solver};
+use crate::errors;
+use eigenlens::{
+    Method, NComponents, OptionKind, OptionSpec, OptionValue, OptionValues, Options, Rule,
+};
+use numpy::PyReadonlyArray2;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 /// The options of every method: a dictionary with all of these keys.
 #[derive(Clone, FromPyObject)]
@@ -30,19 +35,56 @@ impl Shared {
 
 /// How many components: a whole number, a share, or the name of a rule.
 #[derive(FromPyObject)]
-pub enum ComponentsArg {
+enum ComponentsArg {
     Fixed(usize),
     Share(f64),
     Rule(String),
 }
 
-/// The number of components asked for; where nothing was, all.
-pub fn n_components(given: Option<ComponentsArg>) -> PyResult<NComponents> {
+/// The options of a method from a dictionary, by the names and kinds of its table. `None` is what is
+/// usual; for the number of components, all.
+pub fn values(method: &str, given: &Bound<PyAny>) -> PyResult<OptionValues> {
+    let known = || PyValueError::new_err(format!("the method `{method}` is not known"));
+    let method = Method::named(method).ok_or_else(known)?;
+    let mut values = method.values();
+    for (name, given) in given.cast::<PyDict>()? {
+        let name: String = name.extract()?;
+        if name == "n_components" {
+            values.set_n_components(n_components(given.extract()?)?);
+        } else if !given.is_none() {
+            let spec = method.options().find(|spec| spec.name == name);
+            let value = spec.map_or(Ok(OptionValue::Flag(true)), |spec| value(spec, &given))?;
+            values.set(&name, value).map_err(errors::library)?;
+        }
+    }
+    Ok(values)
+}
+
+fn n_components(given: Option<ComponentsArg>) -> PyResult<NComponents> {
     Ok(match given {
         Some(ComponentsArg::Fixed(k)) => NComponents::Fixed(k),
         Some(ComponentsArg::Share(share)) => NComponents::VarianceShare(share),
         Some(ComponentsArg::Rule(name)) => NComponents::Rule(rule(&name)?),
         None => NComponents::All,
+    })
+}
+
+/// A value of the kind that the option has.
+fn value(spec: &OptionSpec, given: &Bound<PyAny>) -> PyResult<OptionValue> {
+    Ok(match spec.kind {
+        OptionKind::Flag => OptionValue::Flag(given.extract()?),
+        OptionKind::Count(_) => OptionValue::Count(given.extract()?),
+        OptionKind::Number(..) => match given.extract() {
+            Ok(number) => OptionValue::Number(number),
+            Err(_) => OptionValue::Word(given.extract()?),
+        },
+        OptionKind::Counts => OptionValue::Counts(given.extract()?),
+        OptionKind::Numbers => OptionValue::Numbers(given.extract()?),
+        OptionKind::Choice(_) => OptionValue::Word(given.extract()?),
+        OptionKind::Matrix => {
+            let x: PyReadonlyArray2<f64> = given.extract()?;
+            OptionValue::Matrix(x.as_array().as_standard_layout().into_owned())
+        }
     })
 }
 
@@ -56,31 +98,4 @@ pub fn rule(name: &str) -> PyResult<Rule> {
             names.join(", ")
         ))
     })
-}
-
-/// A route by its name; a randomised one with its two numbers.
-#[derive(FromPyObject)]
-pub enum SolverArg {
-    Randomized(usize, usize),
-    #[pyo3(transparent)]
-    Named(String),
-}
-
-impl SolverArg {
-    pub fn solver(self) -> PyResult<Solver> {
-        let name = match self {
-            SolverArg::Randomized(oversampling, power_iterations) => {
-                return Ok(Solver::Randomized { oversampling, power_iterations });
-            }
-            SolverArg::Named(name) => name,
-        };
-        match name.as_str() {
-            "auto" => Ok(Solver::Auto),
-            "covariance" => Ok(Solver::Covariance),
-            "dual" => Ok(Solver::Dual),
-            "svd" => Ok(Solver::Svd),
-            "iterative" => Ok(Solver::Iterative),
-            _ => Err(PyValueError::new_err(format!("the solver `{name}` is not known"))),
-        }
-    }
 }

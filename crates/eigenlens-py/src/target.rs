@@ -1,7 +1,7 @@
 //! What supervised methods keep.
 
 use crate::errors;
-use eigenlens::{LabelKernel, Target, TargetKind};
+use eigenlens::{Target, TargetKind};
 use numpy::PyReadonlyArray2;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -36,17 +36,5 @@ impl TargetArg<'_> {
             _ => return Err(PyValueError::new_err(format!("the target `{kind}` is not known"))),
         };
         Ok(Target::guess(values.as_array().to_owned(), kind))
-    }
-}
-
-/// The kernel between targets by its name.
-pub fn label_kernel(name: &str, gamma: Option<f64>) -> PyResult<LabelKernel> {
-    match (name, gamma) {
-        ("rbf", gamma) => Ok(LabelKernel::Gaussian { gamma }),
-        (_, Some(_)) => Err(PyValueError::new_err("`label_gamma` needs `label_kernel='rbf'`")),
-        ("auto", None) => Ok(LabelKernel::Auto),
-        ("delta", None) => Ok(LabelKernel::Delta),
-        ("linear", None) => Ok(LabelKernel::Linear),
-        _ => Err(PyValueError::new_err(format!("the label kernel `{name}` is not known"))),
     }
 }

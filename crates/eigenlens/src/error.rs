@@ -113,6 +113,44 @@ pub enum Error {
         /// What would be accepted.
         expected: &'static str,
     },
+    /// An option has a value that it cannot have.
+    #[error("`{option}` is {value}, but it must be {expected}")]
+    OptionValue {
+        /// Its name.
+        option: &'static str,
+        /// What came.
+        value: String,
+        /// What it may be.
+        expected: String,
+    },
+    /// A method has no option of this name: use one of those it has.
+    #[error("the method `{method}` has no option `{option}`; there are {}", known.join(", "))]
+    UnknownOption {
+        /// What was asked for.
+        option: String,
+        /// The method.
+        method: &'static str,
+        /// The options that there are.
+        known: Vec<&'static str>,
+    },
+    /// An option counts only where another one has a certain value: set that, or leave it out.
+    #[error("`{option}` needs `{other}` to be {}", values.join(" or "))]
+    OptionNeeds {
+        /// The option.
+        option: &'static str,
+        /// The other one.
+        other: &'static str,
+        /// What that may be.
+        values: Vec<&'static str>,
+    },
+    /// Two options exclude each other: leave one out.
+    #[error("`{option}` does not go with `{other}`")]
+    OptionExcludes {
+        /// One.
+        option: &'static str,
+        /// The other.
+        other: &'static str,
+    },
     /// Two options or an option and the data do not fit together.
     #[error("{what} {why}")]
     Unsupported {
@@ -399,6 +437,9 @@ impl Error {
                 set("max_iterations", (iterations * 4).to_string())
             }
             Error::Unsupported { instead, .. } => instead.clone(),
+            Error::OptionNeeds { other, values, .. } => {
+                values.first().and_then(|value| set(other, (*value).into()))
+            }
             Error::TooManyNeighbors { limit, .. } if *limit > 0 => {
                 set("n_neighbors", limit.to_string())
             }
@@ -416,6 +457,10 @@ impl Error {
             | Error::TooManyNeighbors { .. }
             | Error::TooManyNonZeros { .. }
             | Error::Parameter { .. }
+            | Error::OptionValue { .. }
+            | Error::UnknownOption { .. }
+            | Error::OptionNeeds { .. }
+            | Error::OptionExcludes { .. }
             | Error::Unsupported { .. }
             | Error::NotDefined { .. }
             | Error::NothingLeft { .. }

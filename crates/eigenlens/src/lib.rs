@@ -65,8 +65,8 @@ pub use kernel::{
 pub use methods::{
     Algorithm, Approximation, BayesianPca, Estimator, FitContext, Fitted, Isomap, KernelPca,
     KernelStorage, KernelSupervisedPca, Landmarks, LaplacianEigenmaps, Lle, Lsa, METHODS, Mds,
-    Method, PartsCompared, Pca, PenaltyScale, PerComponent, Ppca, PpcaMixture, SparsePca,
-    SupervisedPca, from_parts,
+    Method, OptionKind, OptionSpec, OptionValue, OptionValues, PartsCompared, Pca, PenaltyScale,
+    PerComponent, Ppca, PpcaMixture, Range, SparsePca, SupervisedPca, from_parts,
 };
 pub use model::parts::{Parts, Value};
 pub use model::{

@@ -128,9 +128,11 @@ class ClassicalMDS(Embedding):
 
     def _method_options(self, data: Data) -> dict[str, Any]:
         k, n = int(self.n_components), data.n_samples
+        metric = self._compiled_metric()
         return {
             "n_components": k if n is None else min(k, n),
-            "metric": self._compiled_metric(),
+            "metric": metric,
+            "distances": metric is None,
         }
 
     def _describe(self, model: _core.Model, data: Data, scores: np.ndarray | None) -> None:

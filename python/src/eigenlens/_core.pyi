@@ -118,10 +118,23 @@ class Moments:
     def from_bytes(bytes: bytes) -> Moments: ...
 
 def fit(
-    name: str, method_options: Mapping[str, Any], data: Given, options: Options, scores: bool = False
+    name: str,
+    method_options: Mapping[str, Any],
+    data: Given,
+    options: Options,
+    scores: bool = False,
+    target: Mapping[str, Any] | None = None,
 ) -> tuple[Model, NDArray[Any] | None]: ...
-def plan(name: str, method_options: Mapping[str, Any], data: Given, options: Options) -> str: ...
-def fit_moments(method_options: Mapping[str, Any], moments: Moments, options: Options) -> Model: ...
+def plan(
+    name: str,
+    method_options: Mapping[str, Any],
+    data: Given,
+    options: Options,
+    target: Mapping[str, Any] | None = None,
+) -> str: ...
+def fit_moments(
+    name: str, method_options: Mapping[str, Any], moments: Moments, options: Options
+) -> Model: ...
 def column_statistics(data: Given, options: Options) -> tuple[float, Floats, Floats]: ...
 def choose_n_components(
     data: Given, rules: Sequence[str], center: bool, standardize: bool, options: Options

@@ -47,6 +47,10 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """Sets the attributes that end in an underscore."""
         raise NotImplementedError
 
+    def _given_target(self) -> dict[str, Any] | None:
+        """What a supervised method is fitted to."""
+        return None
+
     def _tolerance(self) -> float | None:
         return getattr(self, "tol", None)
 
@@ -132,7 +136,8 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _planned(self, X: Any) -> str:
         data = for_estimator(self, X, reset=True)
         method_options, given = self._method_options(data), self._seen(data, new=False).given
-        return _core.plan(self._compiled(), method_options, given, self._shared())
+        target = self._given_target()
+        return _core.plan(self._compiled(), method_options, given, self._shared(), target)
 
     def _fit(self, X: Any, sample_weight: Any, *, scores: bool) -> np.ndarray | None:
         _constraints.check(self, self._constraints)
@@ -146,7 +151,9 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             ensure_all_finite=self._must_be_finite(),
         )
         method_options, given = self._method_options(data), self._seen(data, new=False).given
-        model, found = _core.fit(self._compiled(), method_options, given, self._shared(), scores)
+        model, found = _core.fit(
+            self._compiled(), method_options, given, self._shared(), scores, self._given_target()
+        )
         self._take(model, data, found)
         return found
 

@@ -120,7 +120,7 @@ def _side(values: Any, name: str, gamma: float | None, side: str) -> tuple[Any, 
         raise ValueError(f"`kernel_{side}` is {name!r}, but it must be one of {known}")
     if gamma is not None and name not in ("rbf", "laplacian"):
         raise ValueError(f"`gamma_{side}` does not fit the {name} kernel")
-    return values, {"name": name, "gamma": gamma, "degree": 1, "coef0": 0.0}
+    return values, {"kernel": name, "gamma": gamma}
 
 
 def _codes(values: np.ndarray, name: str, side: str) -> np.ndarray:

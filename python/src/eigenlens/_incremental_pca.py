@@ -152,8 +152,10 @@ class IncrementalPCA(Estimator):
             n_features=moments.n_features,
             dtype=self._dtype,
         )
-        method_options = self._wishes_for(self.n_components_)
-        self._take(_core.fit_moments(method_options, moments, self._shared()), data, None)
+        model = _core.fit_moments(
+            self._method, self._options_for(self.n_components_), moments, self._shared()
+        )
+        self._take(model, data, None)
 
     def _fit(self, X: Any, sample_weight: Any, *, scores: bool) -> np.ndarray | None:
         self.__dict__.pop("_moments", None)
@@ -165,7 +167,7 @@ class IncrementalPCA(Estimator):
         self.batch_size_ = 5 * d if self.batch_size is None else self.batch_size
         first = self.batch_size_ if rows is None else min(self.batch_size_, rows)
         self._set_components(first, d)
-        return self._wishes_for(self.n_components_)
+        return self._options_for(self.n_components_)
 
     def _set_components(self, first_batch: int, n_features: int) -> None:
         k = self.n_components
@@ -179,9 +181,8 @@ class IncrementalPCA(Estimator):
         else:
             self.n_components_ = k
 
-    def _wishes_for(self, k: int) -> dict[str, Any]:
-        whiten = bool(self.whiten)
-        return {"n_components": k, "standardize": False, "whiten": whiten, "solver": "auto"}
+    def _options_for(self, k: int) -> dict[str, Any]:
+        return {"n_components": k, "whiten": bool(self.whiten)}
 
     def _describe(self, model: _core.Model, data: Data, scores: np.ndarray | None) -> None:
         def like_the_data(values: np.ndarray) -> np.ndarray:

@@ -211,13 +211,14 @@ class Isomap(Embedding):
         k, n = int(self.n_components), data.n_samples
         k = k if n is None else min(k, n)
         if not self._is_euclidean():
-            return {"n_components": k, "metric": None}
+            return {"n_components": k, "distances": True}
         return {
             "n_components": k,
             "n_neighbors": self.n_neighbors,
             # Larger ones have squares that are no numbers.
             "radius": None if self.radius is None else min(float(self.radius), 1e150),
             "landmarks": self.n_landmarks,
+            "bridges": True,
         }
 
     def _check(self, data: Data) -> None:

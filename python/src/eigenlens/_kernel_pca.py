@@ -24,7 +24,9 @@ from eigenlens._data import Data, for_estimator, in_memory, of_array
 from eigenlens._estimator import SHARED, Estimator
 from eigenlens._standalone import is_sparse
 
-_PRECOMPUTED = {"name": "precomputed", "gamma": 1.0, "degree": 1, "coef0": 0.0}
+_PRECOMPUTED = {"kernel": "precomputed"}
+# The option that holds the size of an approximation.
+_SIZES = {"nystrom": "landmarks", "random_features": "random_features", "subset": "subset"}
 
 
 class KernelPCA(Estimator):
@@ -285,10 +287,19 @@ class KernelPCA(Estimator):
             raise ValueError("approximation='subset' needs n_landmarks, the number of samples")
         return {
             "n_components": self._n_components_asked_for(data),
-            "kernel": self._compiled_kernel() or _PRECOMPUTED,
-            "approximation": self.approximation,
-            "size": self.n_landmarks,
+            **(self._compiled_kernel() or _PRECOMPUTED),
+            **self._approximation(),
         }
+
+    def _approximation(self) -> dict[str, Any]:
+        if self.approximation in ("auto", "exact"):
+            return {"approximation": self.approximation}
+        size = {_SIZES[self.approximation]: self.n_landmarks}
+        if self.approximation == "subset":
+            return size
+        orthogonal = self.approximation == "random_features"
+        approximation = self.approximation.replace("_", "-")
+        return {"approximation": approximation, "orthogonal": orthogonal, **size}
 
     def _n_components_asked_for(self, data: Data) -> int | None:
         n, n_components = data.n_samples, self.n_components

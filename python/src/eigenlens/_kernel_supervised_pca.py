@@ -156,13 +156,10 @@ default='rbf'
         return of_array(_kernels.of_pairs(X, self._fit_X if new else X, self.kernel, {}))
 
     def _method_options(self, data: Data) -> dict[str, Any]:
-        kernel = {
-            "name": "precomputed" if callable(self.kernel) else self.kernel,
-            "gamma": None if self.gamma is None else float(self.gamma),
-            "degree": int(self.degree),
-            "coef0": float(self.coef0),
-        }
-        return {**self._supervision_method_options(), "kernel": kernel}
+        name = "precomputed" if callable(self.kernel) else self.kernel
+        gamma = None if self.gamma is None else float(self.gamma)
+        kernel = _kernels.options(name, gamma, int(self.degree), float(self.coef0))
+        return {**self._supervision_method_options(), **kernel}
 
     def _describe(self, model: _core.Model, data: Data, scores: np.ndarray | None) -> None:
         super()._describe(model, data, scores)

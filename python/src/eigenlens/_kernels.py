@@ -17,6 +17,12 @@ NAMES = ("linear", "poly", "rbf", "laplacian", "sigmoid", "cosine", "chi2", "add
 # Fitted here or by the command line, which has one more.
 _COMPILED = ("linear", "poly", "rbf", "laplacian", "sigmoid", "cosine", "delta", "precomputed")
 _LARGEST_DEGREE = 100
+_OPTIONS = {
+    "poly": ("gamma", "degree", "coef0"),
+    "rbf": ("gamma",),
+    "laplacian": ("gamma",),
+    "sigmoid": ("gamma", "coef0"),
+}
 
 
 def compiled(
@@ -25,18 +31,19 @@ def compiled(
     """The kernel as the compiled part takes it, where it has it."""
     if callable(kernel) or kernel not in _COMPILED:
         return None
-    uses_gamma = kernel in ("poly", "rbf", "laplacian", "sigmoid")
-    if uses_gamma and not gamma > 0.0:
+    if "gamma" in _OPTIONS.get(kernel, ()) and not gamma > 0.0:
         return None
     whole = float(degree).is_integer() and 1 <= degree <= _LARGEST_DEGREE
     if kernel == "poly" and not whole:
         return None
-    return {
-        "name": kernel,
-        "gamma": float(gamma),
-        "degree": int(degree) if whole else 1,
-        "coef0": float(coef0),
-    }
+    return options(kernel, float(gamma), int(degree) if whole else 1, float(coef0))
+
+
+def options(kernel: str, gamma: float | None, degree: int, coef0: float) -> dict[str, Any]:
+    """The options of a compiled kernel that it has."""
+    name = "polynomial" if kernel == "poly" else kernel
+    given = {"gamma": gamma, "degree": degree, "coef0": coef0}
+    return {"kernel": name, **{option: given[option] for option in _OPTIONS.get(kernel, ())}}
 
 
 def matrix(

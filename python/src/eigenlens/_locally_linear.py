@@ -201,6 +201,7 @@ class LocallyLinearEmbedding(Embedding):
             "n_components": int(self.n_components),
             "n_neighbors": int(self.n_neighbors),
             "regularization": float(self.reg),
+            "bridges": True,
         }
 
     def _check(self, data: Data) -> None:

@@ -21,6 +21,8 @@ _SOLVERS = {
     "arpack": "iterative",
     "dual": "dual",
 }
+# There is one way from moments.
+_ANY_ROUTE = {"solver": "auto", "oversampling": None, "power_iterations": None}
 
 
 class PCA(Estimator):
@@ -258,8 +260,9 @@ class PCA(Estimator):
             n_features=moments.n_features,
             dtype=np.dtype(np.float64),
         )
-        method_options = {**self._method_options(data), "solver": "auto"}
-        self._take(_core.fit_moments(method_options, moments._core, self._shared()), data, None)
+        method_options = {**self._method_options(data), **_ANY_ROUTE}
+        model = _core.fit_moments("pca", method_options, moments._core, self._shared())
+        self._take(model, data, None)
         return self
 
     def _method_options(self, data: Data) -> dict[str, Any]:
@@ -273,18 +276,22 @@ class PCA(Estimator):
             "n_components": self._n_components_asked_for(data),
             "standardize": bool(self.standardize),
             "whiten": bool(self.whiten),
-            "solver": self._solver(data),
+            **self._route(data),
         }
 
-    def _solver(self, data: Data) -> str | tuple[int, int]:
+    def _route(self, data: Data) -> dict[str, Any]:
         if self.svd_solver != "randomized":
-            return _SOLVERS[self.svd_solver]
+            return {"solver": _SOLVERS[self.svd_solver]}
         power = self.iterated_power
         if power == "auto":
             # As scikit-learn: more where few components of many are wanted.
             k, limit = self.n_components or data.limit or 1, data.limit or data.n_features
             power = 7 if isinstance(k, int) and k < 0.1 * limit else 4
-        return int(self.n_oversamples), int(power)
+        return {
+            "solver": "randomized",
+            "oversampling": int(self.n_oversamples),
+            "power_iterations": int(power),
+        }
 
     def _n_components_asked_for(self, data: Data) -> int | float | str | None:
         n_components, limit = self.n_components, data.limit

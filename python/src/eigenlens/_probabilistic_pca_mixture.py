@@ -155,7 +155,7 @@ class ProbabilisticPCAMixture(Estimator):
             )
         return {
             "n_parts": int(self.n_parts),
-            "latent": int(self.n_components),
+            "n_components": int(self.n_components),
             "starts": int(self.n_init),
             "standardize": bool(self.standardize),
             "best": bool(self.choose),

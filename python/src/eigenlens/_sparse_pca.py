@@ -196,7 +196,7 @@ class SparsePCA(Estimator):
         return np.pad(scores, ((0, 0), (0, beyond))) if beyond else scores
 
     def _method_options(self, data: Data) -> dict[str, Any]:
-        d, k = data.n_features, self._k(data)
+        k = self._k(data)
         if self.max_iter == 0:
             raise ValueError("max_iter=0 leaves plain components; use PCA, or max_iter=1 or more")
         if self.certify and self.formulation != "cardinality":
@@ -205,20 +205,24 @@ class SparsePCA(Estimator):
             raise ValueError("non_zeros needs formulation='cardinality' or 'regression'")
         counts = self.non_zeros
         if self.formulation == "cardinality" and counts is None:
-            counts = max(1, round(d**0.5))
+            counts = max(1, round(data.n_features**0.5))
         if isinstance(counts, Integral):
             counts = [counts]
         start = None
         if self.formulation == "dictionary" and self.U_init is not None and self.V_init is not None:
             start = np.ascontiguousarray(self.V_init, dtype=np.float64)
-        return {
-            "n_components": k,
-            "formulation": self.formulation,
-            "penalty": float(self.alpha),
-            "non_zeros": None if counts is None else [int(count) for count in counts],
-            "proof": float(self.time_limit) if self.certify else None,
-            "start": start,
-        }
+        return {"n_components": k, "start": start, **self._formulation(counts), **self._proof()}
+
+    def _formulation(self, counts: Any) -> dict[str, Any]:
+        if self.formulation == "dictionary":
+            return {"dictionary": float(self.alpha)}
+        if counts is not None:
+            option = "cardinality" if self.formulation == "cardinality" else "non_zeros"
+            return {option: [int(count) for count in counts]}
+        return {"penalty": [float(self.alpha)], "penalty_scale": "sum"}
+
+    def _proof(self) -> dict[str, Any]:
+        return {"exact": True, "time_limit": float(self.time_limit)} if self.certify else {}
 
     def _k(self, data: Data) -> int:
         """Components that are looked for."""

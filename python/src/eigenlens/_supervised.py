@@ -13,10 +13,12 @@ from eigenlens._estimator import SHARED, Estimator
 from eigenlens._results import variances
 from eigenlens._target import classes, given_target
 
+# By scikit-learn's names of kernels.
+_LABEL_KERNELS = {"auto": "auto", "delta": "delta", "linear": "linear", "rbf": "gaussian"}
 SUPERVISED = {
     "n_components": [Whole(1), Number(0, 1, open_low=True, only_float=True), NOTHING],
     "target": [Words("auto", "classes", "numbers")],
-    "label_kernel": [Words("auto", "delta", "linear", "rbf", "precomputed")],
+    "label_kernel": [Words(*_LABEL_KERNELS, "precomputed")],
     "label_gamma": [Number(0, open_low=True), NOTHING],
     "unlabelled": [Words("error", "keep")],
     "tol": [Number(0)],
@@ -49,14 +51,18 @@ class Supervised(Estimator):
         return found
 
     def _supervision_method_options(self) -> dict[str, Any]:
+        if self.label_gamma is not None and self.label_kernel != "rbf":
+            raise ValueError("label_gamma needs label_kernel='rbf'")
         given_kernel = self.label_kernel == "precomputed"
         return {
             "n_components": self.n_components,
-            "target": self._target,
-            "label_kernel": "auto" if given_kernel else self.label_kernel,
+            "label_kernel": "auto" if given_kernel else _LABEL_KERNELS[self.label_kernel],
             "label_gamma": self.label_gamma,
-            "keep_unlabelled": self.unlabelled == "keep",
+            "unlabelled": self.unlabelled,
         }
+
+    def _given_target(self) -> dict[str, Any]:
+        return self._target
 
     def _describe(self, model: _core.Model, data: Data, scores: np.ndarray | None) -> None:
         values = model.values

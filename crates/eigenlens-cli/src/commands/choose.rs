@@ -4,7 +4,6 @@ use crate::arguments::{Choose, Common};
 use crate::failure::Failure;
 use crate::input::Opened;
 use crate::missing::{Whole, where_values_are_missing};
-use crate::options::rule_text;
 use crate::output::print;
 use crate::pictures::PictureOutput;
 use crate::progress::Progress;
@@ -136,7 +135,7 @@ fn table(outcomes: &[Outcome]) -> Table {
         rows: (outcomes.iter())
             .map(|outcome| {
                 let k = outcome.n_components().map_or("–".into(), |k| k.to_string());
-                vec![rule_text(&outcome.rule()), k, why(outcome)]
+                vec![outcome.rule().to_string(), k, why(outcome)]
             })
             .collect(),
     }

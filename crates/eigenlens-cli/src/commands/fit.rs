@@ -4,17 +4,17 @@ use crate::arguments::{self, Common};
 use crate::describe::{component_names, feature_names, model_value, plan_value, summary};
 use crate::failure::Failure;
 use crate::input::{Input, Opened, Piece};
-use crate::methods::{FitMethod, FitOptions, MethodFlags};
+use crate::methods::FitMethod;
 use crate::missing::{Whole, where_values_are_missing};
-use crate::options::{Bytes, components_text};
+use crate::options::Bytes;
 use crate::output::{TableOutput, create, default_model_path, print, view};
 use crate::progress::Progress;
 use crate::reporter::Reporter;
-use crate::target;
+use crate::target::{self, TargetArgs};
 use crate::terms;
 use eigenlens::{
-    AnyDataset, Csr, DataShape, Dataset, FitContext, Fitted, Method, Missing, Model, NComponents,
-    Options, Plan, Scalar, Target, TermWeights, Value, Warning,
+    AnyDataset, Csr, DataShape, Dataset, Estimator, FitContext, Fitted, Method, Missing, Model,
+    OptionValues, Options, Plan, Scalar, Target, TermWeighting, TermWeights, Value, Warning,
 };
 use eigenlens_io::write::{Output, check_distinct};
 use eigenlens_io::{AnyArray, Budget, Labels, Origin, StoredModel, json};
@@ -22,31 +22,30 @@ use ndarray::{Array2, ArrayView2, s};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-pub fn run(method: &FitMethod, common: &Common, reporter: &Reporter) -> Result<(), Failure> {
-    let (method, flags, args) = method.parsed();
+pub fn run(args: &FitMethod, common: &Common, reporter: &Reporter) -> Result<(), Failure> {
+    let FitMethod { values, target: target_args, fit: args } = args;
+    let values = with_options(values, args, common);
+    let method = values.method();
     check_outputs(args, method)?;
     if args.plan {
-        return plan(args, method, flags, common, reporter);
+        return plan(args, &values, target_args.as_ref(), common, reporter);
     }
     let outputs = Outputs::create(args, method, common, reporter)?;
-    let targets = target::names(flags.target());
+    let targets = target::names(target_args.as_ref());
     let opened = Opened::for_fit(&args.data.data, &args.reading, targets, common, reporter)?;
-    let mut options = fit_options(method, args, &opened, common);
-    let mut target = target::read(flags.target(), &opened, reporter)?;
-    let memory = share(&opened, flags, &options, target.as_ref(), common)?;
+    let mut target = target::read(target_args.as_ref(), &opened, reporter)?;
+    let memory = share(&opened, &values, target.as_ref(), common)?;
 
     let progress = Progress::bytes(reporter, "reading");
     let tell = |done, total| progress.at(done, total);
     let input = opened.load(memory.table, &progress, &tell, reporter)?;
-    let (n, _) = opened.n_samples();
-    let n = input.n_samples().or(n);
-    options.n_components = components(method, args, n, opened.n_features());
-    options.shared.memory = memory.left(input.bytes());
-    let weighted = weigh(&input, &opened, flags)?;
+    let values = values.within(memory.left(input.bytes()));
+    let weighting = build(&values, &table_shape(&opened))?.term_weighting();
+    let weighted = weigh(&input, &opened, weighting)?;
     let data = data(&input, &opened, &weighted)?;
     check_missing(args, method, &opened)?;
     let whole =
-        if method.takes_missing { None } else { Whole::of(&data, &opened, &options.shared)? };
+        if method.takes_missing { None } else { Whole::of(&data, &opened, values.options())? };
     let data = whole.as_ref().map_or(data, Whole::data);
     if let (Some(whole), Some(all)) = (&whole, &target) {
         target = Some(whole.target(all).map_err(|e| opened.explain(e, 0))?);
@@ -61,8 +60,9 @@ pub fn run(method: &FitMethod, common: &Common, reporter: &Reporter) -> Result<(
         .with_target(target.as_ref())
         .with_observer(&mut observer)
         .with_scores(want_scores);
-    let fitted =
-        flags.estimator(&options, data.n_features()).and_then(|e| e.fit(&data, &mut context));
+    let known = data.shape();
+    let shape = DataShape { n_samples: known.n_samples.or(opened.n_samples().0), ..known };
+    let fitted = method.build(&values, &shape).and_then(|e| e.fit(&data, &mut context));
     let fitted = fitted.map_err(|e| {
         let e = match &whole {
             Some(whole) => whole.in_original_rows(e),
@@ -80,7 +80,7 @@ pub fn run(method: &FitMethod, common: &Common, reporter: &Reporter) -> Result<(
         (Some(_), None) => model.training_scores().map(|held| in_type_of(&opened, held)),
         (_, scores) => scores,
     };
-    tell_choice(&*model, args, &options, reporter);
+    tell_choice(&*model, &values, &shape, reporter);
     let treated = whole.as_ref().and_then(Whole::missing_report).or(model.missing());
     if let Some(missing_report) = treated {
         reporter.info(format!("missing: {missing_report}"));
@@ -98,7 +98,7 @@ pub fn run(method: &FitMethod, common: &Common, reporter: &Reporter) -> Result<(
         term_weights: weighted.as_ref().map(|(weights, _)| weights.clone()),
         origin: Origin {
             program: concat!("eigenlens ", env!("CARGO_PKG_VERSION")).into(),
-            options: in_words(flags, &options, &opened),
+            options: record(&values, &shape, target_args.as_ref(), &opened),
             columns,
             labels: opened.label_names(),
             image: opened.image_shape(),
@@ -120,42 +120,32 @@ pub fn run(method: &FitMethod, common: &Common, reporter: &Reporter) -> Result<(
     print(&text)
 }
 
-/// The options, with what was not said filled in.
-fn fit_options(
-    method: &Method,
-    args: &arguments::Fit,
-    opened: &Opened,
-    common: &Common,
-) -> FitOptions {
+/// What was said of the method, with what every fit is asked for.
+fn with_options(values: &OptionValues, args: &arguments::Fit, common: &Common) -> OptionValues {
     let defaults = Options::default();
-    FitOptions {
-        n_components: components(method, args, opened.n_samples().0, opened.n_features()),
-        shared: Options {
-            threads: common.threads.map(usize::from),
-            memory: None,
-            seed: common.seed,
-            tolerance: args.options.tolerance,
-            max_iterations: args.options.max_iterations.unwrap_or(defaults.max_iterations),
-        },
-    }
+    let options = Options {
+        threads: common.threads.map(usize::from),
+        memory: None,
+        seed: common.seed,
+        tolerance: args.options.tolerance,
+        max_iterations: args.options.max_iterations.unwrap_or(defaults.max_iterations),
+    };
+    values.with_options(options)
 }
 
-fn components(method: &Method, args: &arguments::Fit, n: Option<usize>, d: usize) -> NComponents {
-    let shape = DataShape { n_samples: n, ..DataShape::dense(0, d) };
-    args.options.components.clone().unwrap_or_else(|| (method.default_n_components)(&shape))
-}
-
-/// Everything asked for in the words of the command line.
-fn in_words(
-    flags: &dyn MethodFlags,
-    options: &FitOptions,
+/// What the model file says was asked for.
+fn record(
+    values: &OptionValues,
+    shape: &DataShape,
+    target: Option<&TargetArgs>,
     opened: &Opened,
 ) -> BTreeMap<String, String> {
-    let mut words = flags.all_in_words(options);
+    let mut record = values.record(shape);
+    record.extend(target.map(TargetArgs::record).into_iter().flatten());
     if opened.missing() != Missing::Error {
-        words.insert("missing".into(), opened.missing().name().into());
+        record.insert("missing".into(), opened.missing().name().into());
     }
-    words
+    record
 }
 
 /// Rows that were left out have no scores, where the method cannot score rows with holes.
@@ -187,16 +177,17 @@ fn check_outputs(args: &arguments::Fit, method: &Method) -> Result<(), Failure> 
 /// How the budget is shared.
 fn share(
     opened: &Opened,
-    flags: &dyn MethodFlags,
-    options: &FitOptions,
+    values: &OptionValues,
     target: Option<&Target>,
     common: &Common,
 ) -> Result<Budget, Failure> {
     let budget = Budget::new(common.memory.map(|Bytes(bytes)| bytes))?;
     if budget.all.is_none() {
+        // What cannot be meant is said before anything is read.
+        build(values, &table_shape(opened))?;
         return Ok(budget);
     }
-    let plan = in_memory_plan(opened, flags, options, target, None)?;
+    let plan = in_memory_plan(opened, values, target, None)?;
     Ok(budget.with_table(opened.table_bytes(), &plan))
 }
 
@@ -210,34 +201,40 @@ fn explain(budget: &Budget, error: eigenlens::Error, opened: &Opened, table: u64
     }
 }
 
+/// The shape of the table, as far as the beginning of the files tells.
+fn table_shape(opened: &Opened) -> DataShape {
+    let known = DataShape {
+        n_stored: opened.sparse().map(Csr::n_stored),
+        is_f32: opened.is_f32(),
+        ..DataShape::dense(0, opened.n_features())
+    };
+    DataShape { n_samples: opened.n_samples().0, ..known }
+}
+
+fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>, Failure> {
+    Ok(values.method().build(values, shape)?)
+}
+
 /// The plan for the table in memory: made from its shape alone.
 fn in_memory_plan(
     opened: &Opened,
-    flags: &dyn MethodFlags,
-    options: &FitOptions,
+    values: &OptionValues,
     target: Option<&Target>,
     memory: Option<u64>,
 ) -> Result<Plan, Failure> {
+    let estimator = build(&values.within(memory), &table_shape(opened))?;
     let rows = target.map_or(opened.n_samples().1, Target::n_samples);
-    let shape = DataShape {
-        n_stored: opened.sparse().map(Csr::n_stored),
-        is_f32: opened.is_f32(),
-        ..DataShape::dense(rows.max(2), opened.n_features())
-    };
-    let shared = Options { memory, ..options.shared.clone() };
-    let options = FitOptions { shared, ..options.clone() };
-    plan_shape(shape, opened, flags, &options, target).map_err(|e| opened.explain(e, 0))
+    let shape = DataShape { n_samples: Some(rows.max(2)), ..table_shape(opened) };
+    plan_shape(shape, opened, &*estimator, target).map_err(|e| opened.explain(e, 0))
 }
 
 /// The plan of a shape, with the policy for missing values where the method itself carries it out.
 fn plan_shape(
     shape: DataShape,
     opened: &Opened,
-    flags: &dyn MethodFlags,
-    options: &FitOptions,
+    estimator: &dyn Estimator,
     target: Option<&Target>,
 ) -> eigenlens::Result<Plan> {
-    let estimator = flags.estimator(options, shape.n_features)?;
     let own = estimator.method().takes_missing;
     let missing = if own { opened.missing() } else { Missing::Error };
     estimator.plan(&shape.with_missing(missing), target)
@@ -246,28 +243,26 @@ fn plan_shape(
 /// `--plan`: nothing is read but the beginning of the files, nothing is written.
 fn plan(
     args: &arguments::Fit,
-    method: &Method,
-    flags: &dyn MethodFlags,
+    values: &OptionValues,
+    target: Option<&TargetArgs>,
     common: &Common,
     reporter: &Reporter,
 ) -> Result<(), Failure> {
-    let targets = target::names(flags.target());
+    let targets = target::names(target);
     let opened = Opened::for_fit(&args.data.data, &args.reading, targets, common, reporter)?;
-    let mut options = fit_options(method, args, &opened, common);
-    let target = target::read(flags.target(), &opened, reporter)?;
-    let memory = share(&opened, flags, &options, target.as_ref(), common)?;
+    let target = target::read(target, &opened, reporter)?;
+    let memory = share(&opened, values, target.as_ref(), common)?;
     let streams = memory.table == Some(0);
     let (known, guess) = opened.n_samples();
     let plan = if streams {
         let progress = Progress::bytes(reporter, "reading");
         let tell = |done, total| progress.at(done, total);
         let input = opened.load(Some(0), &progress, &tell, reporter)?;
-        options.shared.memory = memory.all;
-        let shape = input.data()?.shape();
-        plan_shape(shape, &opened, flags, &options, target.as_ref())
+        let estimator = build(&values.within(memory.all), &table_shape(&opened))?;
+        plan_shape(input.data()?.shape(), &opened, &*estimator, target.as_ref())
             .map_err(|e| explain(&memory, e, &opened, 0))?
     } else {
-        in_memory_plan(&opened, flags, &options, target.as_ref(), memory.all)?
+        in_memory_plan(&opened, values, target.as_ref(), memory.all)?
     };
     let table = if streams { 0 } else { opened.table_bytes() };
     if common.json {
@@ -289,8 +284,8 @@ fn plan(
     };
     print(&format!(
         "method      {}\ncomponents  {}\ntable       {rows} × {}, {place}\nplan        {plan}\n",
-        method.name,
-        components_text(&options.n_components),
+        values.method().name,
+        values.n_components(&table_shape(&opened)),
         opened.n_features()
     ))
 }
@@ -299,9 +294,9 @@ fn plan(
 fn weigh(
     input: &Input,
     opened: &Opened,
-    flags: &dyn MethodFlags,
+    weighting: Option<TermWeighting>,
 ) -> Result<Option<(TermWeights, Csr<f64>)>, Failure> {
-    let Some(weighting) = flags.weighting() else { return Ok(None) };
+    let Some(weighting) = weighting else { return Ok(None) };
     let Some(counts) = input.counts()? else {
         return Err(Failure::usage(
             "weighting terms needs the table in memory, and it does not fit the budget",
@@ -327,14 +322,9 @@ fn data<'a>(
     }
 }
 
-fn tell_choice(
-    model: &dyn Model,
-    args: &arguments::Fit,
-    options: &FitOptions,
-    reporter: &Reporter,
-) {
-    let n_components = components_text(&options.n_components);
-    let said = if args.options.components.is_some() {
+fn tell_choice(model: &dyn Model, values: &OptionValues, shape: &DataShape, reporter: &Reporter) {
+    let n_components = values.n_components(shape);
+    let said = if values.has_n_components() {
         format!("asked for as {n_components}")
     } else {
         format!("{n_components}, as nothing was said; --components to choose")

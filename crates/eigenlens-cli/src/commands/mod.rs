@@ -56,7 +56,7 @@ fn methods(as_json: bool) -> Result<(), Failure> {
                 ("name", Value::from(m.name)),
                 ("summary", Value::from(m.about)),
                 ("page", Value::from(page(m))),
-                ("options", Value::list(own_flags(m.name))),
+                ("options", Value::list(own_flags(m))),
             ])
         };
         let rows = Value::List(METHODS.iter().map(row).collect());

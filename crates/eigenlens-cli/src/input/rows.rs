@@ -240,11 +240,6 @@ impl Input<'_> {
         })
     }
 
-    /// The number of samples, where the rows are in memory.
-    pub fn n_samples(&self) -> Option<usize> {
-        self.piece().map(Piece::n_rows)
-    }
-
     /// The labels of every sample, one entry for each label column; none where streamed.
     pub fn labels(&self) -> &[Labels] {
         match &self.held {

@@ -126,7 +126,7 @@ fn failures_have_words_codes_and_hints() {
             64,
             &["`n_neighbors` is 150", "hint: use `--neighbors 149`"],
         ),
-        (&["fit", "isomap", "iris.csv", "--radius", "0"], 64, &["`radius` is 0"]),
+        (&["fit", "isomap", "iris.csv", "--radius", "0"], 64, &["--radius", "more than 0"]),
         (&["fit", "isomap", "iris.csv", "--neighbors", "5", "--radius", "1"], 64, &["--radius"]),
         (&["fit", "laplacian", "iris.csv", "--gamma", "1"], 64, &["--heat"]),
         (&["fit", "laplacian", "iris.csv", "--heat", "--gamma", "0"], 64, &["`gamma` is 0"]),

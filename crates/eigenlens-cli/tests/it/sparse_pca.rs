@@ -126,9 +126,9 @@ fn what_does_not_fit_is_refused() {
     let cases: [(&[&str], &str); 9] = [
         (&["--cardinality", "0"], "`cardinality` is 0"),
         (&["--cardinality", "9"], "use `--cardinality 8`"),
-        (&["--cardinality", "2", "--penalty", "1"], "cannot be used with"),
+        (&["--cardinality", "2", "--penalty", "1"], "does not go with"),
         (&["--penalty=-1"], "`penalty` is -1"),
-        (&["--penalty", "0.1", "--exact"], "cannot be used with"),
+        (&["--penalty", "0.1", "--exact"], "does not go with"),
         (&["--ridge", "2"], "belongs to penalised regression"),
         (&["--time-limit", "3"], "--exact"),
         (&["-k", "3", "--cardinality", "1,2"], "give one number, or one for each"),

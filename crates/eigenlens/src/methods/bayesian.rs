@@ -1,8 +1,9 @@
 //! Bayesian PCA: probabilistic PCA that finds its own dimension.
 
 use super::em::EmOptions;
-use super::estimator::{Estimator, FitContext, Fitted, Method, at_most};
+use super::estimator::{Estimator, FitContext, Fitted, Method, at_most, estimator};
 use super::fit::Fit;
+use super::option_spec::{OptionValues, STANDARDIZE};
 use super::ppca::{iterated, refuse_missing};
 use crate::data::{AnyDataset, DataShape, Dataset, Missing, Target, compiled_here};
 use crate::em::{Observer, Progress};
@@ -23,8 +24,19 @@ pub(super) const METHOD: Method = Method {
     takes_missing: true,
     // The most there may be: beyond some dozens a prior is no cheap way to find fewer.
     default_n_components: |shape| at_most(30, shape, shape.n_features.saturating_sub(1)),
+    supervised: false,
+    options: &[&[STANDARDIZE]],
+    build,
     load: |parts| Ok(Box::new(PpcaModel::from_parts(parts)?)),
 };
+
+fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>> {
+    Ok(Box::new(
+        BayesianPca::new(values.n_components(shape))
+            .standardize(values.flag("standardize"))
+            .options(values.options.clone()),
+    ))
+}
 
 /// Bayesian PCA (Bishop 1999): a prior `N(0, 1/α_j)` on every column of W, whose α grows without
 /// bound where a direction is not needed and switches it off. The number of components asked for is
@@ -132,27 +144,4 @@ impl BayesianPca {
     }
 }
 
-impl Estimator for BayesianPca {
-    fn method(&self) -> &'static Method {
-        &METHOD
-    }
-
-    fn plan(&self, shape: &DataShape, _: Option<&Target>) -> Result<Plan> {
-        self.plan(shape)
-    }
-
-    fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
-        let want_scores = context.wants_scores();
-        if matches!(data.missing(), Missing::Em | Missing::Error) {
-            return dispatch!(data, d => {
-                let model = self.fit_observed(d, &mut |step| context.observe(step))?;
-                let scores = want_scores.then(|| model.transform(d)).transpose()?;
-                Ok(Fitted::new(model, scores))
-            });
-        }
-        dispatch!(data, d => match want_scores {
-            true => self.fit_transform(d).map(|(model, scores)| Fitted::new(model, Some(scores))),
-            false => Ok(Fitted::new::<f64>(self.fit(d)?, None)),
-        })
-    }
-}
+estimator!(BayesianPca, iterates: |_, missing| matches!(missing, Missing::Em | Missing::Error));

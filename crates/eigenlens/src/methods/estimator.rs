@@ -1,6 +1,7 @@
 //! What every method can do, behind one face: plan, fit, and say what it is.
 
-use crate::data::{AnyArray, AnyDataset, DataShape, Target};
+use super::option_spec::{OptionSpec, OptionValues};
+use crate::data::{AnyArray, AnyDataset, DataShape, Moments, Target, TermWeighting};
 use crate::em::{Observer, Progress};
 use crate::error::{Error, Result};
 use crate::model::Model;
@@ -9,6 +10,7 @@ use crate::options::NComponents;
 use crate::plan::Plan;
 use crate::scalar::Scalar;
 use ndarray::Array2;
+use std::fmt::Debug;
 use std::ops::ControlFlow;
 
 /// A method with its options, ready for data.
@@ -27,7 +29,7 @@ use std::ops::ControlFlow;
 /// assert_eq!(fitted.scores.map(|scores| scores.dim()), Some((5, 1)));
 /// # Ok::<(), eigenlens::Error>(())
 /// ```
-pub trait Estimator: Send + Sync {
+pub trait Estimator: Debug + Send + Sync {
     /// The method's row in [`METHODS`](crate::METHODS).
     fn method(&self) -> &'static Method;
 
@@ -36,7 +38,91 @@ pub trait Estimator: Send + Sync {
 
     /// Fits the model, with the scores of the samples where they are wanted.
     fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted>;
+
+    /// Fits the model from count, mean and scatter, where these are all that the method needs.
+    fn fit_moments(&self, _: &Moments) -> Result<Fitted> {
+        let why = format!("the method `{}` needs the samples", self.method().name);
+        Err(Error::NotDefined { what: "a fit from moments", why })
+    }
+
+    /// How counts of terms are to be weighted before they are fitted.
+    fn term_weighting(&self) -> Option<TermWeighting> {
+        None
+    }
 }
+
+/// [`Estimator`] for a type with `plan`, `fit` and `fit_transform`: those of its own, with data of any
+/// element type and the context of the fit.
+macro_rules! estimator {
+    ($method:ty $(, { $($more:item)* })?) => {
+        impl Estimator for $method {
+            estimator!(@plan);
+
+            fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
+                dispatch!(data, d => match context.wants_scores() {
+                    true => self.fit_transform(d).map(Fitted::with_scores),
+                    false => self.fit(d).map(Fitted::without_scores),
+                })
+            }
+
+            $($($more)*)?
+        }
+    };
+    // An observer is told of the steps where these data are iterated on.
+    ($method:ty, iterates: |$this:pat_param, $missing:pat_param| $iterates:expr
+     $(, { $($more:item)* })?) => {
+        impl Estimator for $method {
+            estimator!(@plan);
+
+            fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
+                let want_scores = context.wants_scores();
+                let ($this, $missing) = (self, data.missing());
+                if $iterates {
+                    return dispatch!(data, d => {
+                        let model = self.fit_observed(d, &mut |step| context.observe(step))?;
+                        let scores = want_scores.then(|| model.transform(d)).transpose()?;
+                        Ok(Fitted::new(model, scores))
+                    });
+                }
+                dispatch!(data, d => match want_scores {
+                    true => self.fit_transform(d).map(Fitted::with_scores),
+                    false => self.fit(d).map(Fitted::without_scores),
+                })
+            }
+
+            $($($more)*)?
+        }
+    };
+    ($method:ty, supervised) => {
+        impl Estimator for $method {
+            fn method(&self) -> &'static Method {
+                &METHOD
+            }
+
+            fn plan(&self, shape: &DataShape, target: Option<&Target>) -> Result<Plan> {
+                self.plan(shape, need_target(target)?)
+            }
+
+            fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
+                let target = context.target()?;
+                dispatch!(data, d => match context.wants_scores() {
+                    true => self.fit_transform(d, target).map(Fitted::with_scores),
+                    false => self.fit(d, target).map(Fitted::without_scores),
+                })
+            }
+        }
+    };
+    (@plan) => {
+        fn method(&self) -> &'static Method {
+            &METHOD
+        }
+
+        fn plan(&self, shape: &DataShape, _: Option<&Target>) -> Result<Plan> {
+            self.plan(shape)
+        }
+    };
+}
+pub(super) use estimator;
 
 /// What surrounds a fit.
 #[derive(Default)]
@@ -109,6 +195,16 @@ impl Fitted {
     pub(super) fn new<T: Scalar>(model: impl Model + 'static, scores: Option<Array2<T>>) -> Fitted {
         Fitted { model: Box::new(model), scores: scores.map(AnyArray::from) }
     }
+
+    pub(super) fn with_scores<T: Scalar>(
+        (model, scores): (impl Model + 'static, Array2<T>),
+    ) -> Fitted {
+        Fitted::new(model, Some(scores))
+    }
+
+    pub(super) fn without_scores(model: impl Model + 'static) -> Fitted {
+        Fitted::new::<f64>(model, None)
+    }
 }
 
 /// What every surface knows of a method: a row of [`METHODS`](crate::METHODS).
@@ -125,6 +221,12 @@ pub struct Method {
     pub takes_missing: bool,
     /// How many components where nothing is said.
     pub default_n_components: fn(&DataShape) -> NComponents,
+    /// Whether it is fitted to a target.
+    pub supervised: bool,
+    /// What may be asked of it, in groups.
+    pub(super) options: &'static [&'static [OptionSpec]],
+    /// The method with such options.
+    pub(super) build: fn(&OptionValues, &DataShape) -> Result<Box<dyn Estimator>>,
     /// Puts a model together from its parts, which may come from anywhere: everything is checked first.
     pub load: fn(&Parts) -> Result<Box<dyn Model>>,
 }

@@ -1,6 +1,7 @@
 //! Isomap: classical MDS of distances along the data.
 
-use super::estimator::{Estimator, FitContext, Fitted, Method, for_a_picture};
+use super::estimator::{Estimator, FitContext, Fitted, Method, estimator, for_a_picture};
+use super::option_spec::{GRAPH, OptionSpec, OptionValues, on_graph};
 use super::spectral::{self, Graph};
 use crate::data::{AnyDataset, DataShape, Dataset, Target, compiled_here};
 use crate::error::{Error, Result};
@@ -23,8 +24,27 @@ pub(super) const METHOD: Method = Method {
     linear: false,
     takes_missing: false,
     default_n_components: for_a_picture,
+    supervised: false,
+    options: &[GRAPH, OPTIONS],
+    build,
     load: |parts| Ok(Box::new(EmbeddingModel::from_parts(parts)?)),
 };
+
+/// What a user may ask for.
+const OPTIONS: &[OptionSpec] = &[OptionSpec::count(
+    "landmarks",
+    1,
+    "Compare only this many samples, drawn with the seed, with all others",
+)];
+
+fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>> {
+    let isomap = Isomap::new(values.n_components(shape)).options(values.options.clone());
+    let isomap = on_graph!(values, isomap);
+    Ok(Box::new(match values.count("landmarks") {
+        Some(m) => isomap.landmarks(m),
+        None => isomap,
+    }))
+}
 
 /// Isomap (Tenenbaum, de Silva & Langford 2000): the leading eigenvectors of `−½ H D∘D H`, with D
 /// the lengths of shortest paths on the graph of neighbours.
@@ -215,19 +235,4 @@ impl Isomap {
     }
 }
 
-impl Estimator for Isomap {
-    fn method(&self) -> &'static Method {
-        &METHOD
-    }
-
-    fn plan(&self, shape: &DataShape, _: Option<&Target>) -> Result<Plan> {
-        self.plan(shape)
-    }
-
-    fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
-        dispatch!(data, d => match context.wants_scores() {
-            true => self.fit_transform(d).map(|(model, scores)| Fitted::new(model, Some(scores))),
-            false => Ok(Fitted::new::<f64>(self.fit(d)?, None)),
-        })
-    }
-}
+estimator!(Isomap);

@@ -1,7 +1,9 @@
 //! Kernel principal component analysis.
 
-use super::estimator::{Estimator, FitContext, Fitted, Method};
+use super::estimator::{Estimator, FitContext, Fitted, Method, estimator};
+use super::kernel_options::KERNEL;
 use super::kernel_plan::KernelTask;
+use super::option_spec::{OptionSpec, OptionValues, misfit};
 use super::{kernel_exact, kernel_factor};
 use crate::data::{AnyDataset, DataShape, Dataset, Target, compiled_here};
 use crate::error::{Error, Result};
@@ -21,8 +23,98 @@ pub(super) const METHOD: Method = Method {
     linear: false,
     takes_missing: false,
     default_n_components: |shape| NComponents::Fixed(10.min(shape.n_samples.unwrap_or(10)).max(1)),
+    supervised: false,
+    options: &[KERNEL, OPTIONS],
+    build,
     load: |parts| Ok(Box::new(KernelPcaModel::from_parts(parts)?)),
 };
+
+/// What a user may ask for.
+const OPTIONS: &[OptionSpec] = &[
+    OptionSpec::choice(
+        "approximation",
+        &[
+            ("auto", "Exact within memory and patience, otherwise Nyström"),
+            ("exact", "Every kernel value counts"),
+            ("nystrom", "Landmarks"),
+            ("random-features", "Random Fourier features"),
+        ],
+        "How to deal with the n × n kernel matrix",
+    ),
+    OptionSpec::count("landmarks", 1, "Landmarks of the Nyström approximation"),
+    OptionSpec::choice(
+        "selection",
+        &[("cholesky", "Randomly pivoted Cholesky"), ("uniform", "Uniformly at random")],
+        "How landmarks are chosen",
+    ),
+    OptionSpec::count("random_features", 1, "How many random Fourier features"),
+    OptionSpec::flag("orthogonal", false, "Orthogonal random features"),
+    OptionSpec::count("subset", 1, "Fit on this many samples, drawn at random"),
+    OptionSpec::choice(
+        "storage",
+        &[
+            ("auto", "Where memory allows"),
+            ("matrix", "Keep it"),
+            ("blocks", "Recompute it in blocks"),
+        ],
+        "Whether the exact kernel matrix is kept",
+    ),
+];
+
+fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>> {
+    let storage = values.choice(
+        "storage",
+        &[
+            ("auto", KernelStorage::Auto),
+            ("matrix", KernelStorage::Matrix),
+            ("blocks", KernelStorage::Blocks),
+        ],
+    );
+    Ok(Box::new(
+        KernelPca::new(values.n_components(shape))
+            .kernel(values.kernel()?)
+            .approximation(approximation(values)?)
+            .storage(storage)
+            .options(values.options.clone()),
+    ))
+}
+
+/// A number of landmarks, features or samples says how by itself.
+fn approximation(values: &OptionValues) -> Result<Approximation> {
+    let mut way = values.word("approximation").unwrap_or_default();
+    for (option, meant) in [("landmarks", "nystrom"), ("random_features", "random-features")] {
+        if values.is_given(option) && way == "auto" {
+            way = meant.into();
+        } else if values.is_given(option) && way != meant {
+            return Err(misfit(option, "does not go with this approximation"));
+        }
+    }
+    if values.flag("orthogonal") && way != "random-features" {
+        return Err(misfit("orthogonal", "is for random features"));
+    }
+    if values.word("selection").as_deref() != Some("cholesky") && way != "nystrom" {
+        return Err(misfit("selection", "is for the nystrom approximation"));
+    }
+    if let Some(samples) = values.count("subset") {
+        return match way.as_str() {
+            "auto" => Ok(Approximation::Subset { samples }),
+            _ => Err(misfit("subset", "does not go with another approximation")),
+        };
+    }
+    let selection = values.choice(
+        "selection",
+        &[("cholesky", Landmarks::PivotedCholesky), ("uniform", Landmarks::Uniform)],
+    );
+    Ok(match way.as_str() {
+        "exact" => Approximation::Exact,
+        "nystrom" => Approximation::Nystrom { landmarks: values.count("landmarks"), selection },
+        "random-features" => Approximation::RandomFeatures {
+            features: values.count("random_features"),
+            orthogonal: values.flag("orthogonal"),
+        },
+        _ => Approximation::Auto,
+    })
+}
 
 /// Kernel PCA (Schölkopf, Smola & Müller 1997): PCA in the feature space of a kernel, from the
 /// eigenvectors of the centred kernel matrix `H K H`.
@@ -276,22 +368,7 @@ impl KernelPca {
     }
 }
 
-impl Estimator for KernelPca {
-    fn method(&self) -> &'static Method {
-        &METHOD
-    }
-
-    fn plan(&self, shape: &DataShape, _: Option<&Target>) -> Result<Plan> {
-        self.plan(shape)
-    }
-
-    fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
-        dispatch!(data, d => match context.wants_scores() {
-            true => self.fit_transform(d).map(|(model, scores)| Fitted::new(model, Some(scores))),
-            false => Ok(Fitted::new::<f64>(self.fit(d)?, None)),
-        })
-    }
-}
+estimator!(KernelPca);
 
 pub(super) fn not_square(n: usize, d: usize) -> Error {
     Error::Shape {

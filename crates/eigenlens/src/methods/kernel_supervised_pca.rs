@@ -1,6 +1,8 @@
 //! Kernel supervised PCA: supervised PCA in the feature space of a kernel.
 
-use super::estimator::{Estimator, FitContext, Fitted, Method, need_target};
+use super::estimator::{Estimator, FitContext, Fitted, Method, estimator, need_target};
+use super::kernel_options::{KERNEL, LABELS};
+use super::option_spec::{OptionSpec, OptionValues};
 use crate::data::{AnyDataset, DataShape, Dataset, Target, compiled_here, reduction_block_rows};
 use crate::dependence::{LabelKernel, Labels};
 use crate::error::{Error, Result, Warning};
@@ -24,8 +26,26 @@ pub(super) const METHOD: Method = Method {
     linear: false,
     takes_missing: false,
     default_n_components: |_| NComponents::VarianceShare(0.99),
+    supervised: true,
+    options: &[LABELS, KERNEL, OPTIONS],
+    build,
     load: |parts| Ok(Box::new(KernelSupervisedPcaModel::from_parts(parts)?)),
 };
+
+/// What a user may ask for.
+const OPTIONS: &[OptionSpec] =
+    &[OptionSpec::flag("center", true, "Subtract the mean in feature space from scores")];
+
+fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>> {
+    Ok(Box::new(
+        KernelSupervisedPca::new(values.n_components(shape))
+            .kernel(values.kernel()?)
+            .label_kernel(values.label_kernel())
+            .center(values.flag("center"))
+            .keep_unlabelled(values.keeps_unlabelled())
+            .options(values.options.clone()),
+    ))
+}
 
 /// Kernel supervised PCA (Barshan, Ghodsi, Azimifar & Zolghadri Jahromi 2011): directions in the
 /// feature space of a kernel that depend most on a target. With `H K_y H = ΔΔᵀ`, they come from the
@@ -397,23 +417,7 @@ impl KernelSupervisedPca {
     }
 }
 
-impl Estimator for KernelSupervisedPca {
-    fn method(&self) -> &'static Method {
-        &METHOD
-    }
-
-    fn plan(&self, shape: &DataShape, target: Option<&Target>) -> Result<Plan> {
-        self.plan(shape, need_target(target)?)
-    }
-
-    fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
-        let target = context.target()?;
-        dispatch!(data, d => match context.wants_scores() {
-            true => self.fit_transform(d, target).map(|(model, scores)| Fitted::new(model, Some(scores))),
-            false => Ok(Fitted::new::<f64>(self.fit(d, target)?, None)),
-        })
-    }
-}
+estimator!(KernelSupervisedPca, supervised);
 
 /// `K V`, a few columns at a time.
 fn applied(gram: &KernelGram, v: ArrayView2<f64>) -> Result<Array2<f64>> {

@@ -1,6 +1,7 @@
 //! Laplacian eigenmaps.
 
-use super::estimator::{Estimator, FitContext, Fitted, Method, for_a_picture};
+use super::estimator::{Estimator, FitContext, Fitted, Method, estimator, for_a_picture};
+use super::option_spec::{GRAPH, OptionSpec, OptionValues, Range, on_graph};
 use super::spectral::{self, Graph};
 use crate::data::{AnyDataset, Csr, DataShape, Dataset, Target, compiled_here};
 use crate::error::{Error, Hint, Result};
@@ -24,8 +25,50 @@ pub(super) const METHOD: Method = Method {
     linear: false,
     takes_missing: false,
     default_n_components: for_a_picture,
+    supervised: false,
+    options: &[GRAPH, OPTIONS],
+    build,
     load: |parts| Ok(Box::new(EmbeddingModel::from_parts(parts)?)),
 };
+
+/// What a user may ask for.
+const OPTIONS: &[OptionSpec] = &[
+    OptionSpec::choice(
+        "normalization",
+        &[
+            ("generalized", "L v = λ D v"),
+            ("symmetric", "D^−½ L D^−½"),
+            ("unnormalized", "L = D − W"),
+        ],
+        "Which Laplacian",
+    ),
+    OptionSpec::flag("heat", false, "Tie neighbours by exp(−γ‖x − y‖²) in place of 1"),
+    OptionSpec::number_or(
+        "gamma",
+        Range::Any,
+        &["median"],
+        "γ of the heat kernel, or by the median of the distances of neighbours [default: median]",
+    )
+    .needs(&[("heat", &["true"])]),
+    OptionSpec::flag(
+        "commute_time",
+        false,
+        "Commute-time coordinates: divided by the root of the eigenvalue",
+    ),
+];
+
+fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>> {
+    let gamma = values.number("gamma");
+    let affinity = if values.flag("heat") { Affinity::Heat { gamma } } else { Affinity::Binary };
+    let scaling = if values.flag("commute_time") { Scaling::Kernel } else { Scaling::Unit };
+    let maps = LaplacianEigenmaps::new(values.n_components(shape));
+    Ok(Box::new(
+        on_graph!(values, maps.options(values.options.clone()))
+            .normalization(values.choice("normalization", &Normalization::NAMES))
+            .affinity(affinity)
+            .scaling(scaling),
+    ))
+}
 
 /// Laplacian eigenmaps (Belkin & Niyogi 2003): the eigenvectors of the graph Laplacian with the
 /// smallest eigenvalues above 0, in which neighbours stay together.
@@ -257,22 +300,7 @@ impl LaplacianEigenmaps {
     }
 }
 
-impl Estimator for LaplacianEigenmaps {
-    fn method(&self) -> &'static Method {
-        &METHOD
-    }
-
-    fn plan(&self, shape: &DataShape, _: Option<&Target>) -> Result<Plan> {
-        self.plan(shape)
-    }
-
-    fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
-        dispatch!(data, d => match context.wants_scores() {
-            true => self.fit_transform(d).map(|(model, scores)| Fitted::new(model, Some(scores))),
-            false => Ok(Fitted::new::<f64>(self.fit(d)?, None)),
-        })
-    }
-}
+estimator!(LaplacianEigenmaps);
 
 /// Squared distance of every sample's farthest neighbour, which is its last.
 fn farthest(graph: &Graph) -> Vec<f64> {

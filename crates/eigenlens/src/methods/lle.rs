@@ -1,6 +1,7 @@
 //! Locally linear embedding.
 
-use super::estimator::{Estimator, FitContext, Fitted, Method, for_a_picture};
+use super::estimator::{Estimator, FitContext, Fitted, Method, estimator, for_a_picture};
+use super::option_spec::{GRAPH, OptionSpec, OptionValues, Range, on_graph};
 use super::spectral;
 use crate::data::{AnyDataset, Csr, DataShape, Dataset, Target, compiled_here};
 use crate::error::{Error, Result};
@@ -25,8 +26,36 @@ pub(super) const METHOD: Method = Method {
     linear: false,
     takes_missing: false,
     default_n_components: for_a_picture,
+    supervised: false,
+    options: &[GRAPH, OPTIONS],
+    build,
     load: |parts| Ok(Box::new(EmbeddingModel::from_parts(parts)?)),
 };
+
+/// What a user may ask for.
+const OPTIONS: &[OptionSpec] = &[
+    OptionSpec::number(
+        "regularization",
+        Range::Any,
+        "Added to the diagonal of every local Gram matrix, relative to its trace",
+    )
+    .or("0.001"),
+    OptionSpec::flag(
+        "kernel_scaling",
+        false,
+        "Scale coordinates as kernel PCA does, in place of unit vectors",
+    ),
+];
+
+fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>> {
+    let scaling = if values.flag("kernel_scaling") { Scaling::Kernel } else { Scaling::Unit };
+    let lle = Lle::new(values.n_components(shape)).options(values.options.clone());
+    Ok(Box::new(
+        on_graph!(values, lle)
+            .regularization(values.number("regularization").unwrap_or(1e-3))
+            .scaling(scaling),
+    ))
+}
 
 /// Locally linear embedding (Roweis & Saul 2000): every sample is written as a weighted mean of its
 /// neighbours, and the coordinates are those that the same weights reconstruct best: the smallest
@@ -227,22 +256,7 @@ impl Lle {
     }
 }
 
-impl Estimator for Lle {
-    fn method(&self) -> &'static Method {
-        &METHOD
-    }
-
-    fn plan(&self, shape: &DataShape, _: Option<&Target>) -> Result<Plan> {
-        self.plan(shape)
-    }
-
-    fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
-        dispatch!(data, d => match context.wants_scores() {
-            true => self.fit_transform(d).map(|(model, scores)| Fitted::new(model, Some(scores))),
-            false => Ok(Fitted::new::<f64>(self.fit(d)?, None)),
-        })
-    }
-}
+estimator!(Lle);
 
 /// `RᵀR` of sparse rows (n × n).
 fn gram_of_rows(rows: &[Vec<(u32, f64)>]) -> Result<SparseSymmetric> {

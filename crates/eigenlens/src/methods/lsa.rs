@@ -1,8 +1,9 @@
 //! Latent semantic analysis: PCA without centring, for counts and other data where 0 means nothing.
 
-use super::estimator::{Estimator, FitContext, Fitted, Method, at_most};
+use super::estimator::{Estimator, FitContext, Fitted, Method, at_most, estimator};
 use super::fit::Fit;
-use crate::data::{AnyDataset, DataShape, Dataset, Target};
+use super::option_spec::{OptionSpec, OptionValues, SOLVER};
+use crate::data::{AnyDataset, DataShape, Dataset, Target, TermWeighting};
 use crate::error::Result;
 use crate::model::PcaModel;
 use crate::options::{NComponents, Options, Solver};
@@ -19,8 +20,39 @@ pub(super) const METHOD: Method = Method {
     takes_missing: true,
     // The usual number for text (Deerwester et al. 1990); a share would mean a long tail.
     default_n_components: |shape| at_most(100, shape, shape.n_features),
+    supervised: false,
+    options: &[OPTIONS, SOLVER],
+    build,
     load: |parts| Ok(Box::new(PcaModel::from_parts(parts)?)),
 };
+
+/// What a user may ask for.
+const OPTIONS: &[OptionSpec] = &[OptionSpec::choice(
+    "weighting",
+    &[
+        ("none", "Counts as they are"),
+        ("tf-idf", "Count × inverse document frequency"),
+        ("log-entropy", "Logarithm of the count × one minus the term's entropy"),
+    ],
+    "Weighting of term counts",
+)];
+
+fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>> {
+    let weighting = values.choice(
+        "weighting",
+        &[
+            ("none", None),
+            ("tf-idf", Some(TermWeighting::TfIdf)),
+            ("log-entropy", Some(TermWeighting::LogEntropy)),
+        ],
+    );
+    Ok(Box::new(
+        Lsa::new(values.n_components(shape))
+            .weighting(weighting)
+            .solver(values.solver())
+            .options(values.options.clone()),
+    ))
+}
 
 /// Uncentred PCA: the right singular vectors of the data themselves, with `λ = s²/(n − 1)` and the
 /// total `‖X‖²/(n − 1)`.
@@ -37,12 +69,19 @@ pub(super) const METHOD: Method = Method {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lsa {
     fit: Fit,
+    weighting: Option<TermWeighting>,
 }
 
 impl Lsa {
     /// Keeps `n_components`: a number, or a [`NComponents`].
     pub fn new(n_components: impl Into<NComponents>) -> Self {
-        Lsa { fit: Fit::new("lsa", n_components.into(), false) }
+        Lsa { fit: Fit::new("lsa", n_components.into(), false), weighting: None }
+    }
+
+    /// As an [`Estimator`]: how counts of terms are to be weighted first (default: not at all).
+    pub fn weighting(mut self, weighting: Option<TermWeighting>) -> Self {
+        self.weighting = weighting;
+        self
     }
 
     /// The route to take (default: [`Solver::Auto`]).
@@ -73,19 +112,8 @@ impl Lsa {
     }
 }
 
-impl Estimator for Lsa {
-    fn method(&self) -> &'static Method {
-        &METHOD
+estimator!(Lsa, {
+    fn term_weighting(&self) -> Option<TermWeighting> {
+        self.weighting
     }
-
-    fn plan(&self, shape: &DataShape, _: Option<&Target>) -> Result<Plan> {
-        self.plan(shape)
-    }
-
-    fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
-        dispatch!(data, d => match context.wants_scores() {
-            true => self.fit_transform(d).map(|(model, scores)| Fitted::new(model, Some(scores))),
-            false => Ok(Fitted::new::<f64>(self.fit(d)?, None)),
-        })
-    }
-}
+});

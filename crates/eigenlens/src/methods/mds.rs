@@ -1,7 +1,8 @@
 //! Classical multidimensional scaling.
 
-use super::estimator::{Estimator, FitContext, Fitted, Method, for_a_picture};
+use super::estimator::{Estimator, FitContext, Fitted, Method, estimator, for_a_picture};
 use super::fit::Fit;
+use super::option_spec::{OptionSpec, OptionValues};
 use super::spectral::{self, EigenPairs};
 use crate::data::{AnyDataset, DataShape, Dataset, Target, compiled_here};
 use crate::error::{Error, Result};
@@ -26,8 +27,40 @@ pub(super) const METHOD: Method = Method {
     linear: false,
     takes_missing: false,
     default_n_components: for_a_picture,
+    supervised: false,
+    options: &[OPTIONS],
+    build,
     load: |parts| Ok(Box::new(EmbeddingModel::from_parts(parts)?)),
 };
+
+/// What a user may ask for.
+const OPTIONS: &[OptionSpec] = &[
+    OptionSpec::choice(
+        "metric",
+        &[
+            ("euclidean", "‖x − y‖₂"),
+            ("manhattan", "‖x − y‖₁"),
+            ("chebyshev", "The largest difference in any feature"),
+            ("cosine", "1 − x·y / (‖x‖‖y‖)"),
+        ],
+        "The distance",
+    ),
+    OptionSpec::flag(
+        "distances",
+        false,
+        "The table holds the distances themselves, a row and a column for each sample",
+    )
+    .excludes(&["metric"]),
+];
+
+fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>> {
+    Ok(Box::new(
+        Mds::new(values.n_components(shape))
+            .metric(values.choice("metric", &Metric::NAMES))
+            .distances(values.flag("distances"))
+            .options(values.options.clone()),
+    ))
+}
 
 /// Classical MDS (Torgerson 1952): the leading eigenvectors of `−½ H D∘D H`, scaled so that inner
 /// products of coordinates are its best approximation. Of Euclidean distances it is PCA, and is
@@ -275,22 +308,7 @@ impl Mds {
     }
 }
 
-impl Estimator for Mds {
-    fn method(&self) -> &'static Method {
-        &METHOD
-    }
-
-    fn plan(&self, shape: &DataShape, _: Option<&Target>) -> Result<Plan> {
-        self.plan(shape)
-    }
-
-    fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
-        dispatch!(data, d => match context.wants_scores() {
-            true => self.fit_transform(d).map(|(model, scores)| Fitted::new(model, Some(scores))),
-            false => Ok(Fitted::new::<f64>(self.fit(d)?, None)),
-        })
-    }
-}
+estimator!(Mds);
 
 /// `V Λ^{-1/2}`, which places others, and `V Λ^{1/2}`, the coordinates; 0 for null components.
 pub(super) fn dress(pairs: &EigenPairs) -> (Array2<f64>, Array2<f64>) {

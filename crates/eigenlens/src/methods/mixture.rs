@@ -3,6 +3,7 @@
 use super::em::{NOISE_FLOOR, Surveyed};
 use super::estimator::{Estimator, FitContext, Fitted, Method, at_most};
 use super::fit::Fit;
+use super::option_spec::{OptionSpec, OptionValues, STANDARDIZE};
 use super::ppca::refuse_missing;
 use crate::data::{AnyDataset, DataShape, Dataset, Missing, MissingReport, Target, compiled_here};
 use crate::em::{Em, Memory, Observer, Progress, fit_mixture, least_samples, memory};
@@ -24,8 +25,40 @@ pub(super) const METHOD: Method = Method {
     linear: false,
     takes_missing: true,
     default_n_components: |shape| at_most(1, shape, shape.n_features.saturating_sub(1)),
+    supervised: false,
+    options: &[OPTIONS],
+    build,
     load: |parts| Ok(Box::new(PpcaMixtureModel::from_parts(parts)?)),
 };
+
+/// What a user may ask for.
+const OPTIONS: &[OptionSpec] = &[
+    STANDARDIZE,
+    OptionSpec::count("n_parts", 1, "Parts of the mixture").or("2"),
+    OptionSpec::flag(
+        "best",
+        false,
+        "Try 1 to so many parts and keep the number with the least BIC",
+    ),
+    OptionSpec::count("starts", 1, "Random starts, of which the best is followed").or("5"),
+];
+
+fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>> {
+    let NComponents::Fixed(latent) = values.n_components(shape) else {
+        return Err(Error::Unsupported {
+            what: "a share or a rule for the number of components".into(),
+            why: "does not fit a mixture; give the dimension of its parts as a number",
+            instead: None,
+        });
+    };
+    Ok(Box::new(
+        PpcaMixture::new(values.count("n_parts").unwrap_or(2), latent)
+            .starts(values.count("starts").unwrap_or(5))
+            .choose_parts(values.flag("best"))
+            .standardize(values.flag("standardize"))
+            .options(values.options.clone()),
+    ))
+}
 
 /// A mixture of probabilistic PCAs (Tipping & Bishop 1999, *Mixtures of probabilistic principal
 /// component analysers*), by expectation maximisation from the best of several starts. Holes

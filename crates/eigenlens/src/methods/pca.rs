@@ -1,8 +1,9 @@
 //! Principal component analysis.
 
-use super::estimator::{Estimator, FitContext, Fitted, Method};
+use super::estimator::{Estimator, FitContext, Fitted, Method, estimator};
 use super::fit::Fit;
 use super::from_matrix;
+use super::option_spec::{CENTER, OptionSpec, OptionValues, SOLVER, STANDARDIZE};
 use crate::data::{AnyDataset, DataShape, Dataset, Missing, Moments, Target};
 use crate::em::Progress;
 use crate::error::Result;
@@ -21,8 +22,26 @@ pub(super) const METHOD: Method = Method {
     linear: true,
     takes_missing: true,
     default_n_components: |_| NComponents::VarianceShare(0.95),
+    supervised: false,
+    options: &[OPTIONS, SOLVER],
+    build,
     load: |parts| Ok(Box::new(PcaModel::from_parts(parts)?)),
 };
+
+/// What a user may ask for.
+const OPTIONS: &[OptionSpec] =
+    &[CENTER, STANDARDIZE, OptionSpec::flag("whiten", false, "Scores of unit variance")];
+
+fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>> {
+    Ok(Box::new(
+        Pca::new(values.n_components(shape))
+            .center(values.flag("center"))
+            .standardize(values.flag("standardize"))
+            .whiten(values.flag("whiten"))
+            .solver(values.solver())
+            .options(values.options.clone()),
+    ))
+}
 
 /// Principal component analysis: orthonormal directions U that maximise `tr(Uᵀ S U)`, with S the
 /// covariance (or, standardised, the correlation) of the data.
@@ -125,27 +144,8 @@ impl Pca {
     }
 }
 
-impl Estimator for Pca {
-    fn method(&self) -> &'static Method {
-        &METHOD
+estimator!(Pca, iterates: |_, missing| missing == Missing::Em, {
+    fn fit_moments(&self, moments: &Moments) -> Result<Fitted> {
+        self.fit_moments(moments).map(Fitted::without_scores)
     }
-
-    fn plan(&self, shape: &DataShape, _: Option<&Target>) -> Result<Plan> {
-        self.plan(shape)
-    }
-
-    fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
-        let want_scores = context.wants_scores();
-        if data.missing() == Missing::Em {
-            return dispatch!(data, d => {
-                let model = self.fit_observed(d, &mut |step| context.observe(step))?;
-                let scores = want_scores.then(|| model.transform(d)).transpose()?;
-                Ok(Fitted::new(model, scores))
-            });
-        }
-        dispatch!(data, d => match want_scores {
-            true => self.fit_transform(d).map(|(model, scores)| Fitted::new(model, Some(scores))),
-            false => Ok(Fitted::new::<f64>(self.fit(d)?, None)),
-        })
-    }
-}
+});

@@ -1,8 +1,9 @@
 //! Probabilistic PCA: a Gaussian whose covariance is low rank plus noise.
 
 use super::em::EmOptions;
-use super::estimator::{Estimator, FitContext, Fitted, Method, at_most};
+use super::estimator::{Estimator, FitContext, Fitted, Method, at_most, estimator};
 use super::fit::Fit;
+use super::option_spec::{OptionSpec, OptionValues, SOLVER, STANDARDIZE};
 use crate::data::{AnyDataset, DataShape, Dataset, Missing, Target, compiled_here};
 use crate::em::{Observer, Progress};
 use crate::error::Result;
@@ -25,8 +26,26 @@ pub(super) const METHOD: Method = Method {
     takes_missing: true,
     // A density needs something left for the noise.
     default_n_components: |shape| at_most(2, shape, shape.n_features.saturating_sub(1)),
+    supervised: false,
+    options: &[OPTIONS, SOLVER],
+    build,
     load: |parts| Ok(Box::new(PpcaModel::from_parts(parts)?)),
 };
+
+/// What a user may ask for.
+const OPTIONS: &[OptionSpec] =
+    &[STANDARDIZE, OptionSpec::flag("em", false, "Iterate also where the closed form would do")];
+
+fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>> {
+    let algorithm = if values.flag("em") { Algorithm::Em } else { Algorithm::Auto };
+    Ok(Box::new(
+        Ppca::new(values.n_components(shape))
+            .standardize(values.flag("standardize"))
+            .algorithm(algorithm)
+            .solver(values.solver())
+            .options(values.options.clone()),
+    ))
+}
 
 /// Probabilistic PCA (Tipping & Bishop 1999): `x = W z + μ + ε` with `z ~ N(0, I)` and
 /// `ε ~ N(0, σ²I)`, so that `x ~ N(μ, W Wᵀ + σ²I)`.
@@ -182,32 +201,8 @@ impl Ppca {
     }
 }
 
-impl Estimator for Ppca {
-    fn method(&self) -> &'static Method {
-        &METHOD
-    }
-
-    fn plan(&self, shape: &DataShape, _: Option<&Target>) -> Result<Plan> {
-        self.plan(shape)
-    }
-
-    fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
-        let want_scores = context.wants_scores();
-        if self.algorithm != Algorithm::Auto && data.missing() == Missing::Error
-            || data.missing() == Missing::Em
-        {
-            return dispatch!(data, d => {
-                let model = self.fit_observed(d, &mut |step| context.observe(step))?;
-                let scores = want_scores.then(|| model.transform(d)).transpose()?;
-                Ok(Fitted::new(model, scores))
-            });
-        }
-        dispatch!(data, d => match want_scores {
-            true => self.fit_transform(d).map(|(model, scores)| Fitted::new(model, Some(scores))),
-            false => Ok(Fitted::new::<f64>(self.fit(d)?, None)),
-        })
-    }
-}
+estimator!(Ppca, iterates: |this, missing| missing == Missing::Em
+        || missing == Missing::Error && this.algorithm != Algorithm::Auto);
 
 /// Names a hole where none is expected.
 pub(super) fn refuse_missing<T: Scalar>(data: &Dataset<T>) -> Result<()> {

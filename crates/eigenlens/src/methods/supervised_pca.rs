@@ -1,7 +1,9 @@
 //! Supervised PCA: directions along which the data depend most on a target.
 
-use super::estimator::{Estimator, FitContext, Fitted, Method, need_target};
+use super::estimator::{Estimator, FitContext, Fitted, Method, estimator, need_target};
 use super::fit::Fit;
+use super::kernel_options::LABELS;
+use super::option_spec::{OptionSpec, OptionValues, Range, SOLVER, STANDARDIZE};
 use super::supervised_fit::{self, Supervised};
 use crate::data::{AnyDataset, DataShape, Dataset, RowGrid, Target, compiled_here};
 use crate::dependence::{LabelKernel, Labels};
@@ -21,8 +23,35 @@ pub(super) const METHOD: Method = Method {
     linear: true,
     takes_missing: false,
     default_n_components: |_| NComponents::VarianceShare(0.99),
+    supervised: true,
+    options: &[LABELS, OPTIONS, SOLVER],
+    build,
     load: |parts| Ok(Box::new(SupervisedPcaModel::from_parts(parts)?)),
 };
+
+/// What a user may ask for.
+const OPTIONS: &[OptionSpec] = &[
+    OptionSpec::number("supervision", Range::Share, "From PCA (0) to supervised PCA (1)").or("1"),
+    STANDARDIZE,
+    OptionSpec::flag(
+        "center",
+        true,
+        "Subtract the mean from scores (the textbook does not; the directions are the same)",
+    ),
+];
+
+fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>> {
+    Ok(Box::new(
+        SupervisedPca::new(values.n_components(shape))
+            .label_kernel(values.label_kernel())
+            .supervision(values.number("supervision").unwrap_or(1.0))
+            .standardize(values.flag("standardize"))
+            .center(values.flag("center"))
+            .keep_unlabelled(values.keeps_unlabelled())
+            .solver(values.solver())
+            .options(values.options.clone()),
+    ))
+}
 
 /// Supervised PCA (Barshan, Ghodsi, Azimifar & Zolghadri Jahromi 2011): orthonormal directions U
 /// that maximise `tr(Uᵀ Xᵀ H K_y H X U)`, the dependence between projected data and a target as
@@ -229,20 +258,4 @@ impl SupervisedPca {
     }
 }
 
-impl Estimator for SupervisedPca {
-    fn method(&self) -> &'static Method {
-        &METHOD
-    }
-
-    fn plan(&self, shape: &DataShape, target: Option<&Target>) -> Result<Plan> {
-        self.plan(shape, need_target(target)?)
-    }
-
-    fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
-        let target = context.target()?;
-        dispatch!(data, d => match context.wants_scores() {
-            true => self.fit_transform(d, target).map(|(model, scores)| Fitted::new(model, Some(scores))),
-            false => Ok(Fitted::new::<f64>(self.fit(d, target)?, None)),
-        })
-    }
-}
+estimator!(SupervisedPca, supervised);

@@ -27,6 +27,7 @@ mod sample;
 mod testing;
 #[cfg(test)]
 mod tests;
+mod text;
 mod threshold;
 
 pub use reason::Reason;

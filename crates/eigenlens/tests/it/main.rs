@@ -18,6 +18,7 @@ mod layers;
 mod missing;
 mod no_panic;
 mod numacc;
+mod options;
 mod parts;
 mod ppca;
 mod solvers;

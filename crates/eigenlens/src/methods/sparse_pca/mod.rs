@@ -4,16 +4,18 @@
 mod fit;
 mod path;
 
-use super::estimator::{Estimator, FitContext, Fitted, Method};
+use super::estimator::{Estimator, FitContext, Fitted, Method, estimator};
 use super::fit::Fit;
+use super::option_spec::{CENTER, OptionSpec, OptionValues, Range, STANDARDIZE};
 use crate::data::{AnyDataset, DataShape, Dataset, Moments, Target, compiled_here};
-use crate::error::{Error, Result};
+use crate::error::{Error, Hint, Result};
 use crate::model::{Projection, SparsePath, SparsePcaModel};
 use crate::options::{NComponents, Options};
 use crate::plan::Plan;
 use crate::scalar::Scalar;
 use crate::sparse_search::{Deflation, ProofLimits, Ridge};
 use ndarray::{Array2, ArrayView2};
+use std::time::Duration;
 
 /// One number for every component, or one for each.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,8 +81,193 @@ pub(super) const METHOD: Method = Method {
     linear: true,
     takes_missing: false,
     default_n_components: |shape| NComponents::Fixed(3.min(shape.n_features).max(1)),
+    supervised: false,
+    options: &[OPTIONS],
+    build,
     load: |parts| Ok(Box::new(SparsePcaModel::from_parts(parts)?)),
 };
+
+/// What a user may ask for.
+const OPTIONS: &[OptionSpec] = &[
+    OptionSpec::counts(
+        "cardinality",
+        "At most so many non-zeros: one number, or one for each component [default: √features]",
+    )
+    .excludes(REGRESSIONS),
+    OptionSpec::numbers(
+        "penalty",
+        "Penalised regression with this λ₁: one number, or one for each component",
+    )
+    .excludes(&["non_zeros", "dictionary"]),
+    OptionSpec::counts(
+        "non_zeros",
+        "Penalised regression with so many non-zeros: one number, or one for each component",
+    )
+    .excludes(&["dictionary"]),
+    OptionSpec::number(
+        "dictionary",
+        Range::NotNegative,
+        "A factorisation of the data with this λ, as in scikit-learn's SparsePCA",
+    ),
+    OptionSpec::flag(
+        "exact",
+        false,
+        "Prove the optimum by branch and bound, or how far from it the best found can be",
+    )
+    .excludes(REGRESSIONS),
+    OptionSpec::number("time_limit", Range::NotNegative, "Seconds for the proof of each component")
+        .or("60")
+        .needs(PROOF),
+    OptionSpec::count("node_limit", 0, "Parts of the search tree for the proof of each component")
+        .or("1000000")
+        .needs(PROOF),
+    OptionSpec::number("gap", Range::NotNegative, "A proven gap that is good enough, such as 0.01")
+        .or("0")
+        .needs(PROOF),
+    OptionSpec::flag("non_negative", false, "Only components without negative entries")
+        .excludes(REGRESSIONS),
+    OptionSpec::choice(
+        "deflation",
+        &[
+            ("projection", "(I − ββᵀ) S (I − ββᵀ)"),
+            ("hotelling", "S − (βᵀSβ) ββᵀ"),
+            ("schur", "S − Sββᵀ S / βᵀSβ"),
+            (
+                "orthogonalized-projection",
+                "Projection with what is orthogonal to the components before",
+            ),
+        ],
+        "What is taken out of the covariance after each component",
+    )
+    .excludes(REGRESSIONS),
+    OptionSpec::number_or(
+        "ridge",
+        Range::NotNegative,
+        &["infinite"],
+        "λ₂ of the regression; `infinite` for many more features than samples [default: 1e-6]",
+    )
+    .excludes(&["cardinality", "dictionary"]),
+    OptionSpec::choice(
+        "penalty_scale",
+        &[
+            ("covariance", "The covariance: the same for any number of samples"),
+            ("sum", "Sums over the samples"),
+        ],
+        "What penalties are relative to",
+    )
+    .excludes(&["cardinality", "dictionary"]),
+    OptionSpec::choice(
+        "projection",
+        &[
+            (
+                "least-squares",
+                "The coefficients with which the components come closest to a sample",
+            ),
+            ("product", "Products with the components"),
+        ],
+        "How samples are projected onto components that are not orthogonal",
+    ),
+    OptionSpec::count("starts", 0, "Random starts of the search, beside those the data suggest")
+        .or("4"),
+    OptionSpec::count(
+        "path",
+        1,
+        "Follow the path from sparse to full in so many points, for a plot of it",
+    )
+    .excludes(&["dictionary"]),
+    OptionSpec::matrix("start", "Components (k × d) from which a dictionary is learned"),
+    STANDARDIZE,
+    CENTER,
+];
+
+/// The formulations that are no cardinalities.
+const REGRESSIONS: &[&str] = &["penalty", "non_zeros", "dictionary"];
+
+/// What limits of a proof need.
+const PROOF: &[(&str, &[&str])] = &[("exact", &["true"])];
+
+fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>> {
+    let d = shape.n_features;
+    let k = match values.n_components(shape) {
+        NComponents::Fixed(k) => k,
+        NComponents::All => d,
+        _ => {
+            return Err(Error::Unsupported {
+                what: "a share or a rule for the number of components".into(),
+                why: "does not fit sparse components, which share variance: give a number",
+                instead: Some(Hint::Set { option: "n_components", value: "3".into() }),
+            });
+        }
+    };
+    let mut pca = SparsePca::new(k, formulation(values, d));
+    if values.flag("exact") {
+        pca = pca.exact(proof_limits(values)?);
+    }
+    if values.is_given("deflation") {
+        pca = pca.deflation(values.choice("deflation", DEFLATIONS));
+    }
+    pca.ridge = match values.word("ridge") {
+        Some(_) => Some(Ridge::Infinite),
+        None => values.number("ridge").map(Ridge::Finite),
+    };
+    if values.is_given("penalty_scale") {
+        pca = pca.penalty_scale(values.choice(
+            "penalty_scale",
+            &[("covariance", PenaltyScale::Covariance), ("sum", PenaltyScale::Sum)],
+        ));
+    }
+    pca.path_points = values.count("path");
+    pca.start = values.matrix("start");
+    let projection = values.choice(
+        "projection",
+        &[("least-squares", Projection::LeastSquares), ("product", Projection::Product)],
+    );
+    Ok(Box::new(
+        pca.non_negative(values.flag("non_negative"))
+            .projection(projection)
+            .random_starts(values.count("starts").unwrap_or(4))
+            .center(values.flag("center"))
+            .standardize(values.flag("standardize"))
+            .options(values.options.clone()),
+    ))
+}
+
+const DEFLATIONS: &[(&str, Deflation)] = &[
+    ("projection", Deflation::Projection),
+    ("hotelling", Deflation::Hotelling),
+    ("schur", Deflation::Schur),
+    ("orthogonalized-projection", Deflation::OrthogonalizedProjection),
+];
+
+fn formulation(values: &OptionValues, d: usize) -> Formulation {
+    if let Some(penalties) = values.numbers_of("penalty") {
+        return Formulation::Penalties(penalties.into());
+    }
+    if let Some(counts) = values.counts_of("non_zeros") {
+        return Formulation::NonZeros(counts.into());
+    }
+    if let Some(penalty) = values.number("dictionary") {
+        return Formulation::Dictionary(penalty);
+    }
+    // Few enough to read, enough to mean something.
+    let usual = ((d as f64).sqrt().round() as usize).clamp(1, d.max(1));
+    Formulation::Cardinality(values.counts_of("cardinality").map_or(usual.into(), Into::into))
+}
+
+fn proof_limits(values: &OptionValues) -> Result<ProofLimits> {
+    let seconds = values.number("time_limit").unwrap_or(60.0);
+    let time = Duration::try_from_secs_f64(seconds).map_err(|_| Error::Parameter {
+        name: "time_limit",
+        value: seconds.to_string(),
+        expected: "a number of seconds",
+    })?;
+    let usual = ProofLimits::default();
+    Ok(ProofLimits {
+        time: Some(time),
+        nodes: values.count("node_limit").unwrap_or(usual.nodes),
+        gap: values.number("gap").unwrap_or(usual.gap),
+    })
+}
 
 /// Sparse principal component analysis: directions of large variance with few non-zeros.
 ///
@@ -380,22 +567,11 @@ impl SparsePca {
     }
 }
 
-impl Estimator for SparsePca {
-    fn method(&self) -> &'static Method {
-        &METHOD
+estimator!(SparsePca, {
+    fn fit_moments(&self, moments: &Moments) -> Result<Fitted> {
+        self.fit_moments(moments).map(Fitted::without_scores)
     }
-
-    fn plan(&self, shape: &DataShape, _: Option<&Target>) -> Result<Plan> {
-        self.plan(shape)
-    }
-
-    fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
-        dispatch!(data, d => match context.wants_scores() {
-            true => self.fit_transform(d).map(|(model, scores)| Fitted::new(model, Some(scores))),
-            false => Ok(Fitted::new::<f64>(self.fit(d)?, None)),
-        })
-    }
-}
+});
 
 /// Refuses options of the other formulation: none is ignored.
 fn misplaced(asked: &[(bool, &str)], why: &'static str) -> Result<()> {
