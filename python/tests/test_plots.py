@@ -10,7 +10,7 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 
-from eigenlens import PCA, plots
+from eigenlens import PCA, KernelPCA, SupervisedPCA, plots
 
 
 @pytest.fixture(autouse=True)
@@ -24,6 +24,16 @@ def test_scree(spread):
     ax = plots.scree(pca)
     heights = [bar.get_height() for bar in ax.patches]
     np.testing.assert_allclose(heights, pca.explained_variance_)
+
+
+def test_scree_shows_what_the_method_orders_by(spread):
+    model = SupervisedPCA(2).fit(spread, np.arange(200) % 3)
+    ax = plots.scree(model)
+    assert ax.get_ylabel() == "Share of HSIC"
+    np.testing.assert_allclose([bar.get_height() for bar in ax.patches], model.hsic_ratio_)
+    kernel = KernelPCA(2, kernel="rbf").fit(spread)
+    assert len(plots.scree(kernel).patches) == 2
+    assert plots.scores(kernel, spread).get_xlabel().startswith("KPC1 (")
 
 
 def test_scores_and_groups(spread):

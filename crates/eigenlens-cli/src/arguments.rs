@@ -1,8 +1,8 @@
 //! What can be said on the command line.
 
-use crate::images::parse_shape;
 use crate::methods::FitMethod;
 use crate::options::{Bytes, parse_missing};
+use crate::pictures::{parse_shape, plot_parser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use eigenlens::{Missing, NComponents};
 use eigenlens_io::ImageShape;
@@ -338,8 +338,8 @@ pub struct Plot {
     #[command(flatten)]
     pub reading: Reading,
     /// Which picture [default: scores with a table, scree without].
-    #[arg(long, value_name = "KIND")]
-    pub kind: Option<PlotKind>,
+    #[arg(long, value_name = "KIND", value_parser = plot_parser())]
+    pub kind: Option<&'static eigenlens_views::Plot>,
     /// Where the picture goes (.svg or .png) [default: NAME.KIND.svg in this directory].
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -355,32 +355,6 @@ pub struct Plot {
     /// Size of images whose pixels are the features, row by row.
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = parse_shape)]
     pub image_size: Option<ImageShape>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum PlotKind {
-    /// Variances with the cumulative share.
-    Scree,
-    /// Samples in the plane of two components.
-    Scores,
-    /// Samples and features together.
-    Biplot,
-    /// The largest loadings of each component.
-    Loadings,
-    /// All loadings as colours.
-    HeatMap,
-    /// Correlations of features with two components.
-    Circle,
-    /// T² against Q with their limits.
-    Monitoring,
-    /// Posterior means of samples with an ellipse of their uncertainty.
-    Posterior,
-    /// Held-out entries against what the model puts in their place.
-    Imputation,
-    /// Mean, components and reconstructions of images.
-    Images,
-    /// Variance explained against non-zeros, of a model fitted with `--path`.
-    Path,
 }
 
 #[derive(Args)]

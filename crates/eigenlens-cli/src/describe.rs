@@ -1,25 +1,10 @@
 //! A model in words, in tables and as JSON.
 
 use crate::failure::Failure;
-use crate::methods;
 use eigenlens::model::{Cells, SummaryColumn, number, percent};
 use eigenlens::{Model, Plan, Summary, Value};
 use eigenlens_io::StoredModel;
-use eigenlens_report::{Chosen, Column, Scree, Table};
-
-/// The names of a model's components, such as `PC1`.
-pub fn component_names(model: &dyn Model) -> Vec<String> {
-    let axis = methods::axis(model.method());
-    (1..=model.n_components()).map(|j| format!("{axis}{j}")).collect()
-}
-
-/// The names of a model's features, or their numbers.
-pub fn feature_names(model: &dyn Model) -> Vec<String> {
-    match model.feature_names() {
-        Some(names) => names.to_vec(),
-        None => (1..=model.n_features()).map(|f| format!("column {f}")).collect(),
-    }
-}
+use eigenlens_report::{Column, Table};
 
 /// Everything a person wants to see first.
 pub fn summary(model: &dyn Model, width: usize) -> String {
@@ -36,7 +21,7 @@ pub fn summary(model: &dyn Model, width: usize) -> String {
 
 /// What is known of each component.
 pub fn components_table(model: &dyn Model, summary: &Summary, most: usize) -> Table {
-    let names = component_names(model);
+    let names = model.component_names();
     let cell = |column: &SummaryColumn, j: usize| match &column.cells {
         Cells::Numbers(values) => values.get(j).map_or(String::new(), |v| number(*v)),
         Cells::Shares(values) => values.get(j).map_or(String::new(), |v| percent(*v)),
@@ -62,20 +47,6 @@ pub fn components_table(model: &dyn Model, summary: &Summary, most: usize) -> Ta
     }
 }
 
-/// Variances or eigenvalues as a scree plot, where the model has them.
-pub fn scree(model: &dyn Model, summary: &Summary, rule: &str) -> Option<Scree> {
-    let found = summary.scree.clone()?;
-    Some(Scree {
-        height_label: found.what.into(),
-        cumulative: found.cumulative,
-        cumulative_of: found.of.into(),
-        standard_errors: found.standard_errors,
-        heights: found.heights,
-        chosen: Some(Chosen { n_components: model.n_components(), rule: rule.into() }),
-        ..Scree::default()
-    })
-}
-
 /// A model as JSON: every number that describes it.
 pub fn model_value(stored: &StoredModel) -> Value {
     let model = &*stored.model;
@@ -87,7 +58,7 @@ pub fn model_value(stored: &StoredModel) -> Value {
         ("n_samples", model.n_samples().into()),
         ("n_features", model.n_features().into()),
         ("n_components", model.n_components().into()),
-        ("feature_names", Value::list(feature_names(model))),
+        ("feature_names", Value::list(model.feature_labels())),
         ("label_names", Value::list(&stored.origin.labels)),
         ("plan", plan_value(model.plan())),
         ("warnings", Value::list(model.warnings().iter().map(|w| w.to_string()))),

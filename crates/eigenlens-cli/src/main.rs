@@ -4,7 +4,6 @@ mod arguments;
 mod commands;
 mod describe;
 mod failure;
-mod images;
 mod input;
 mod interrupt;
 mod methods;

@@ -148,11 +148,6 @@ pub fn own_flags(method: &Method) -> Vec<String> {
     target.map(String::from).chain(long).map(|long| format!("--{long}")).collect()
 }
 
-/// What components of a model are called, before their number.
-pub fn axis(method: &str) -> &'static str {
-    Method::named(method).map_or("PC", |method| method.axis)
-}
-
 /// An error of the parser that is about methods, in words that know them: a method that does not
 /// exist, or an option of another one.
 pub fn misfit(error: &clap::Error, said: impl Iterator<Item = String>) -> Option<Failure> {

@@ -65,14 +65,6 @@ impl<'a> Whole<'a> {
         }
     }
 
-    /// Rows that are left, counted from 0; `None` where all are.
-    pub fn kept_rows(&self) -> Option<&[usize]> {
-        match self {
-            Whole::F32(x) => x.kept_rows(),
-            Whole::F64(x) => x.kept_rows(),
-        }
-    }
-
     /// The target of the samples that are left.
     pub fn target(&self, target: &Target) -> eigenlens::Result<Target> {
         match self {

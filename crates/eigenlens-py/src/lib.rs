@@ -46,7 +46,7 @@ mod _core {
     #[pymodule_export]
     use super::pairs::{largest_pairs, smallest_pairs};
     #[pymodule_export]
-    use super::picture::scree_svg;
+    use super::picture::{Picture, draw, plots};
     #[pymodule_export]
     use super::verify::verify_claim;
 

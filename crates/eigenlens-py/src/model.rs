@@ -33,6 +33,10 @@ impl Model {
         Model(StoredModel { model, term_weights: None, fill: None, origin })
     }
 
+    pub fn stored(&self) -> &StoredModel {
+        &self.0
+    }
+
     pub fn model(&self) -> &dyn eigenlens::Model {
         self.0.model.as_ref()
     }
@@ -125,6 +129,13 @@ impl Model {
             all.set_item(name, records::value(py, found)?)?;
         }
         Ok(all)
+    }
+
+    /// The axis of each component: its name, its share of a total where there is one, and of which.
+    #[getter]
+    fn axes(&self) -> Vec<(String, Option<(f64, &'static str)>)> {
+        let axes = self.model().axes().into_iter();
+        axes.map(|axis| (axis.name, axis.share.map(|share| (share.value, share.of)))).collect()
     }
 
     /// The model for a page.

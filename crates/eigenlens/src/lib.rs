@@ -63,10 +63,10 @@ pub use kernel::{
     Bandwidth, CustomKernel, Kernel, ResolvedKernel, center_kernel, center_new_kernel,
 };
 pub use methods::{
-    Algorithm, Approximation, BayesianPca, Estimator, FitContext, Fitted, Isomap, KernelPca,
-    KernelStorage, KernelSupervisedPca, Landmarks, LaplacianEigenmaps, Lle, Lsa, METHODS, Mds,
-    Method, OptionKind, OptionSpec, OptionValue, OptionValues, PartsCompared, Pca, PenaltyScale,
-    PerComponent, Ppca, PpcaMixture, Range, SparsePca, SupervisedPca, from_parts,
+    Algorithm, Approximation, Axis, AxisShare, BayesianPca, Estimator, FitContext, Fitted, Isomap,
+    KernelPca, KernelStorage, KernelSupervisedPca, Landmarks, LaplacianEigenmaps, Lle, Lsa,
+    METHODS, Mds, Method, OptionKind, OptionSpec, OptionValue, OptionValues, PartsCompared, Pca,
+    PenaltyScale, PerComponent, Ppca, PpcaMixture, Range, SparsePca, SupervisedPca, from_parts,
 };
 pub use model::parts::{Parts, Value};
 pub use model::{

@@ -23,7 +23,7 @@ def summary(estimator: Any) -> str:
         f"<div><b>{escape(repr(estimator))}</b></div>",
         f"<div>{escape(found['headline'])}</div>",
         _table(found["columns"]),
-        _scree(found["scree"]),
+        _scree(estimator._model),
         f"<div>{escape(facts)}</div>",
         f"<pre style='margin:6px 0'>{escape(found['trust'])}</pre>",
         f"<div style='opacity:.75'>{escape(str(estimator.plan_))}</div>",
@@ -56,9 +56,9 @@ def _cell(kind: str, cells: list[Any], row: int) -> str:
     return f"{100 * cells[row]:.2f} %" if kind == "shares" else escape(cells[row])
 
 
-def _scree(scree: tuple[str, list[float], list[float], list[float], str] | None) -> str:
-    if scree is None:
+def _scree(model: _core.Model) -> str:
+    if "scree" not in dict(_core.plots(model)):
         return ""
-    what, heights, errors, cumulative, total = scree
-    svg = _core.scree_svg(heights, what, errors, cumulative, total)
+    options = dict.fromkeys(("axes", "color", "names", "image_size")) | {"seed": 0}
+    svg = _core.draw(model, "scree", None, options).svg
     return f"<div style='max-width:560px'>{svg}</div>"

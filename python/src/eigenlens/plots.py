@@ -1,9 +1,15 @@
-"""Pictures with Matplotlib, where it is installed. Every function returns the axes it drew on.
+"""Pictures of models.
+
+:func:`plot` draws any picture of the command line, as SVG or PNG, without further packages; :func:`kinds` lists
+them. The other functions draw with Matplotlib, where it is installed, and return the axes they drew on.
 
 >>> import numpy as np
 >>> from eigenlens import PCA, plots
 >>> X = np.random.default_rng(0).normal(size=(40, 3))
->>> ax = plots.scree(PCA().fit(X))
+>>> pca = PCA().fit(X)
+>>> plots.plot(pca, "biplot", X).svg[:4]
+'<svg'
+>>> ax = plots.scree(pca)
 >>> ax.get_ylabel()
 'Explained variance'
 """
@@ -14,7 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from eigenlens import _core
 from eigenlens._compat import check_is_fitted
+from eigenlens._core import Picture
+from eigenlens._data import for_estimator
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,20 +31,76 @@ if TYPE_CHECKING:
 _BAR, _LINE = "#4c78a8", "#333333"
 
 
+def kinds(estimator: Any = None) -> dict[str, str]:
+    """The pictures that :func:`plot` draws, of a fitted estimator where one is given, and what they show."""
+    return dict(_core.plots(None if estimator is None else _model(estimator)))
+
+
+def plot(
+    estimator: Any,
+    kind: str | None = None,
+    X: Any = None,
+    *,
+    components: tuple[int, int] | None = None,
+    color: Any = None,
+    names: Any = None,
+    image_size: tuple[int, int] | None = None,
+    seed: int = 0,
+) -> Picture:
+    """A picture as the command line draws it, the same bytes.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    kind : str, optional
+        One of :func:`kinds`; samples (`'scores'`) if there are any, else `'scree'`.
+    X : array-like, sparse matrix, table, path or :class:`Table`, optional
+        The samples, for pictures that show them.
+    components : pair of int, optional
+        The two components of a plane, counted from 0.
+    color : array-like of shape (n_samples,), optional
+        Groups, or numbers where there are too many different ones to be groups.
+    names : array-like of shape (n_samples,), optional
+        What the samples are called.
+    image_size : pair of int, optional
+        Width and height of images whose pixels are the features, row by row.
+    seed : int
+        Of random numbers, where there are any: entries that are held out.
+
+    Returns
+    -------
+    Picture
+        Shown by notebooks; with the text `svg`, `png()` and `save(path)`, and with a `note` on what is not
+        obvious from it.
+    """
+    model = _model(estimator)
+    data = None
+    if X is not None:
+        finite = estimator._must_be_finite()
+        data = for_estimator(estimator, X, reset=False, ensure_all_finite=finite)
+        data = estimator._seen(data, new=True).given
+    options = {
+        "axes": components,
+        "color": None if color is None else (str(getattr(color, "name", None) or ""), _text(color)),
+        "names": None if names is None else _text(names),
+        "image_size": image_size,
+        "seed": seed,
+    }
+    return _core.draw(model, kind, data, options)
+
+
 def scree(estimator: Any, *, ax: Axes | None = None) -> Axes:
-    """Explained variance of each component, with the cumulative share."""
+    """What each component carries, explained variance in most methods, with the cumulative share."""
     check_is_fitted(estimator)
     ax = _axes(ax)
-    values = np.asarray(estimator.explained_variance_, dtype=float)
+    label, values, errors, cumulative, total = _heights(estimator)
     numbers = np.arange(1, len(values) + 1)
-    model = getattr(estimator, "_model", None)
-    errors = None if model is None else model.sampling_errors
-    same = errors is not None and np.allclose(values, model.explained_variance, rtol=1e-4)
-    ax.bar(numbers, values, color=_BAR, yerr=2 * errors if same else None, ecolor=_LINE)
-    ax.set(xlabel="Component", ylabel="Explained variance", xticks=_ticks(numbers))
-    shares = ax.twinx()
-    shares.plot(numbers, np.cumsum(estimator.explained_variance_ratio_), "o-", color=_LINE, ms=3)
-    shares.set(ylabel="Cumulative share", ylim=(0, 1.05))
+    ax.bar(numbers, values, color=_BAR, yerr=errors, ecolor=_LINE)
+    ax.set(xlabel="Component", ylabel=label, xticks=_ticks(numbers))
+    if cumulative is not None:
+        shares = ax.twinx()
+        shares.plot(numbers, cumulative, "o-", color=_LINE, ms=3)
+        shares.set(ylabel=f"Cumulative share of {total}", ylim=(0, 1.05))
     return ax
 
 
@@ -69,7 +134,7 @@ def scores(
 def loadings(
     estimator: Any, *, component: int = 0, most: int = 20, ax: Axes | None = None
 ) -> Axes:
-    """The largest loadings of one component: its entries times the standard deviation of its scores."""
+    """The largest loadings of one component: its entries times the standard deviation along it."""
     check_is_fitted(estimator)
     ax = _axes(ax)
     component = _one(component, len(estimator.components_))
@@ -140,9 +205,43 @@ def _axes(ax: Axes | None) -> Axes:
     return plt.subplots()[1]
 
 
+def _model(estimator: Any) -> _core.Model:
+    check_is_fitted(estimator)
+    model = getattr(estimator, "_model", None)
+    if model is None:
+        raise TypeError(f"{type(estimator).__name__} has no model that could be drawn")
+    return model
+
+
+def _text(values: Any) -> list[str]:
+    return [str(value) for value in np.asarray(values).tolist()]
+
+
+def _heights(estimator: Any) -> tuple[str, np.ndarray, np.ndarray | None, np.ndarray | None, str]:
+    """What a scree plot shows: label, heights, twice their standard errors, cumulative shares, and of what."""
+    model = getattr(estimator, "_model", None)
+    found = None if model is None else model.summary["scree"]
+    label, heights, errors, cumulative, total = found or ("Explained variance", [], [], [], "the variance")
+    if label == "Explained variance" and hasattr(estimator, "explained_variance_"):
+        # The estimator's own, which may have another divisor than the model's.
+        values = np.asarray(estimator.explained_variance_, dtype=float)
+        k = len(values)
+        same = len(errors) >= k and np.allclose(values, heights[:k], rtol=1e-4)
+        spread = 2 * np.asarray(errors[:k]) if same else None
+        return label, values, spread, np.cumsum(estimator.explained_variance_ratio_), total
+    if found is None:
+        raise TypeError(f"{type(estimator).__name__} has no values in order for a scree plot")
+    k = model.n_components
+    shares = np.asarray(cumulative[:k]) if cumulative else None
+    return label, np.asarray(heights[:k]), None, shares, total
+
+
 def _label(estimator: Any, j: int) -> str:
-    share = getattr(estimator, "explained_variance_ratio_", None)
-    return f"PC{j + 1}" if share is None else f"PC{j + 1} ({100 * share[j]:.1f} % of the variance)"
+    model = getattr(estimator, "_model", None)
+    if model is None:
+        return f"Component {j + 1}"
+    name, share = model.axes[j]
+    return name if share is None else f"{name} ({100 * share[0]:.1f} % of {share[1]})"
 
 
 def _loadings(estimator: Any) -> np.ndarray:

@@ -1,7 +1,7 @@
 //! `eigenlens fit`.
 
 use crate::arguments::{self, Common};
-use crate::describe::{component_names, feature_names, model_value, plan_value, summary};
+use crate::describe::{model_value, plan_value, summary};
 use crate::failure::Failure;
 use crate::input::{Input, Opened, Piece};
 use crate::methods::FitMethod;
@@ -408,7 +408,7 @@ impl Outputs {
         reporter: &Reporter,
     ) -> Result<Written, Failure> {
         let model = &*stored.model;
-        let (names, features) = (component_names(model), feature_names(model));
+        let (names, features) = (model.component_names(), model.feature_labels());
         let linear = model.linear();
         let mut written = Written { files: Vec::new(), to_stdout: self.model.1 == Path::new("-") };
         let mut tell = |what: &'static str, path: &Path| {
@@ -490,7 +490,7 @@ fn write_pieces(
     mut scores: impl FnMut(Piece, usize) -> Result<AnyArray, Failure>,
 ) -> Result<usize, Failure> {
     let is_f32 = opened.is_f32() && stored.term_weights.is_none();
-    let names = component_names(&*stored.model);
+    let names = stored.model.component_names();
     table.begin(&opened.label_names(), &names, is_f32, opened.n_samples().0)?;
     let progress = Progress::bytes(reporter, "scoring");
     let mut n_samples = 0;

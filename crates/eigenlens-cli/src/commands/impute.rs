@@ -1,7 +1,7 @@
 //! `eigenlens impute`.
 
 use crate::arguments::{Common, Impute};
-use crate::describe::{feature_names, read_model};
+use crate::describe::read_model;
 use crate::failure::Failure;
 use crate::input::{Opened, Piece};
 use crate::output::{TableOutput, print, view};
@@ -43,7 +43,7 @@ pub fn run(args: &Impute, common: &Common, reporter: &Reporter) -> Result<(), Fa
     };
     let opened = Opened::for_filling(&args.data.data, &stored, &args.reading, common, reporter)?;
     let (labels, features, n) =
-        (opened.label_names(), feature_names(&*stored.model), opened.n_samples().0);
+        (opened.label_names(), stored.model.feature_labels(), opened.n_samples().0);
     for table in &mut tables {
         table.begin(&labels, &features, opened.is_f32(), n)?;
     }

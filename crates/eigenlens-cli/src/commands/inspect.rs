@@ -1,13 +1,14 @@
 //! `eigenlens inspect`.
 
 use crate::arguments::{Common, Inspect};
-use crate::describe::{model_value, read_model, scree, summary};
+use crate::describe::{model_value, read_model, summary};
 use crate::failure::Failure;
 use crate::output::print;
-use crate::pictures::Samples;
+use crate::pictures::Table;
 use crate::reporter::{Reporter, wants_color};
 use eigenlens_io::{StoredModel, json};
 use eigenlens_report::text;
+use eigenlens_views::{Request, scores, scree};
 use std::io::IsTerminal;
 
 pub fn run(args: &Inspect, common: &Common, reporter: &Reporter) -> Result<(), Failure> {
@@ -25,15 +26,16 @@ pub fn run(args: &Inspect, common: &Common, reporter: &Reporter) -> Result<(), F
     for warning in stored.model.warnings() {
         page.push_str(&format!("{:<15}{warning}\n", "warning"));
     }
-    if let Some(scree) = scree(&*stored.model, &stored.model.summary(), "") {
+    if let Ok(scree) = scree::view(&*stored.model) {
         page.push('\n');
         page.push_str(&text::scree(&scree, &options));
     }
     if !args.data.is_empty() {
-        let samples =
-            Samples::read(&args.data, &stored, &args.reading, [None; 2], common, reporter)?;
+        let table = Table { paths: &args.data, reading: &args.reading, color: None, names: None };
+        let request = Request::new(&*stored.model);
+        let view = table.with_samples(request, &stored, common, reporter, scores::view)?;
         page.push('\n');
-        page.push_str(&text::scores(&samples.scores_picture(&stored, [0, 1])?, &options));
+        page.push_str(&text::scores(&view, &options));
     }
     print(&page)
 }

@@ -1,7 +1,7 @@
 //! `eigenlens reconstruct`.
 
 use crate::arguments::{Common, Reconstruct};
-use crate::describe::{feature_names, read_model};
+use crate::describe::read_model;
 use crate::failure::Failure;
 use crate::input::{Opened, Piece};
 use crate::output::{TableOutput, print, view};
@@ -50,7 +50,7 @@ pub fn run(args: &Reconstruct, common: &Common, reporter: &Reporter) -> Result<(
     let labels = opened.label_names();
     let n = opened.n_samples().0;
     if let Some(table) = &mut rows {
-        table.begin(&labels, &feature_names(model), opened.is_f32(), n)?;
+        table.begin(&labels, &model.feature_labels(), opened.is_f32(), n)?;
     }
     if let Some(table) = &mut errors {
         let mut names = vec!["error".to_string(), "relative_error".into()];

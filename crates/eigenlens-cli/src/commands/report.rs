@@ -1,16 +1,16 @@
 //! `eigenlens report`.
 
 use crate::arguments::{Common, Report};
-use crate::describe::{components_table, read_model, scree};
+use crate::describe::{components_table, read_model};
 use crate::failure::Failure;
-use crate::images;
 use crate::output::{create, default_path};
-use crate::pictures::{self, Samples};
+use crate::pictures::{self, request};
 use crate::reporter::Reporter;
 use eigenlens::{Certificate, Model, PcaModel, Summary};
 use eigenlens_io::StoredModel;
-use eigenlens_report::html::{self, Block, Section};
-use eigenlens_report::{Column, Picture, Table};
+use eigenlens_report::html::{self, Block};
+use eigenlens_report::{Column, Table};
+use eigenlens_views::{Error, PLOTS, Plot, Request, Section};
 
 pub fn run(args: &Report, common: &Common, reporter: &Reporter) -> Result<(), Failure> {
     if args.data.is_empty() && (args.color.is_some() || args.names.is_some()) {
@@ -23,13 +23,16 @@ pub fn run(args: &Report, common: &Common, reporter: &Reporter) -> Result<(), Fa
     let path = args.output.clone().unwrap_or_else(|| default_path(&args.model, "report.html"));
     let mut output = create(&path, &inputs)?;
     let stored = read_model(&args.model, common.threads)?;
-    let samples = if args.data.is_empty() {
-        None
-    } else {
-        let marked = [args.color.as_ref(), args.names.as_ref()];
-        Some(Samples::read(&args.data, &stored, &args.reading, marked, common, reporter)?)
+    let request = request(&stored, args.image_size)?;
+    let table = pictures::Table {
+        paths: &args.data,
+        reading: &args.reading,
+        color: args.color.as_ref(),
+        names: args.names.as_ref(),
     };
-    output.put(page(args, &stored, samples.as_ref())?.to_html().as_bytes())?;
+    let work = |request: &Request| page(&stored, request);
+    let page = table.with_samples(request, &stored, common, reporter, work)?;
+    output.put(page.to_html().as_bytes())?;
     output.commit()?;
     if path.as_os_str() != "-" {
         reporter.info(format!("report: {}", path.display()));
@@ -37,33 +40,23 @@ pub fn run(args: &Report, common: &Common, reporter: &Reporter) -> Result<(), Fa
     Ok(())
 }
 
-fn page(
-    args: &Report,
-    stored: &StoredModel,
-    samples: Option<&Samples>,
-) -> Result<html::Report, Failure> {
-    let model = &*stored.model;
+fn page(stored: &StoredModel, request: &Request) -> Result<html::Report, Error> {
+    let model = request.model();
     let summary = model.summary();
-    let mut blocks = Vec::new();
-    if let Some(scree) = scree(model, &summary, "") {
-        blocks.push(figure(scree.draw()?));
-    }
-    blocks.push(Block::Table(Box::new(components_table(model, &summary, 50))));
-    let mut sections = vec![Section { title: "Components".into(), blocks }];
-    if let Some(samples) = samples {
-        sections.push(of_samples(stored, samples)?);
-    }
-    if model.linear().is_some() {
-        sections.push(of_features(model)?);
-    }
-    if let (Some(shape), Some(pca)) = (images::shape(stored, args.image_size)?, model.as_pca()) {
-        let grid = images::grid(pca, shape, samples.map(|s| &s.first))?;
-        sections.push(Section { title: "Images".into(), blocks: vec![figure(grid.draw()?)] });
+    let mut sections = Vec::new();
+    for section in Section::ALL {
+        let mut blocks = figures(section, request)?;
+        if section == Section::Components {
+            blocks.push(Block::Table(Box::new(components_table(model, &summary, 50))));
+        }
+        if !blocks.is_empty() {
+            sections.push(html::Section { title: section.title().into(), blocks });
+        }
     }
     sections.push(trust(model, &summary));
     Ok(html::Report {
         title: format!("{} of {} features", model.method(), model.n_features()),
-        summary: facts(model, &summary, samples),
+        summary: facts(request, &summary),
         subtitle: summary.headline,
         warnings: model.warnings().iter().map(ToString::to_string).collect(),
         sections,
@@ -72,11 +65,28 @@ fn page(
     })
 }
 
-fn figure(picture: Picture) -> Block {
-    Block::Figure(Box::new(picture), String::new())
+/// The pictures of a section; words in place of one whose numbers cannot be drawn.
+fn figures(section: Section, request: &Request) -> Result<Vec<Block>, Error> {
+    let mut blocks = Vec::new();
+    for plot in PLOTS.iter().filter(|plot| plot.is_in_report(section, request)) {
+        blocks.extend(figure(plot, request)?);
+    }
+    Ok(blocks)
 }
 
-fn facts(model: &dyn Model, summary: &Summary, samples: Option<&Samples>) -> Vec<(String, String)> {
+fn figure(plot: &Plot, request: &Request) -> Result<Option<Block>, Error> {
+    match plot.draw(request) {
+        Ok(drawing) => Ok(Some(Block::Figure(Box::new(drawing.picture), String::new()))),
+        Err(error) if error.is_nothing_to_show() => Ok(None),
+        Err(Error::Picture(error @ eigenlens_report::Error::NotFinite { .. })) => {
+            Ok(Some(Block::Text(format!("There is no picture `{}`: {error}.", plot.name))))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn facts(request: &Request, summary: &Summary) -> Vec<(String, String)> {
+    let model = request.model();
     let mut facts = vec![
         ("training samples", model.n_samples().map_or("not known".into(), |n| n.to_string())),
         ("features", model.n_features().to_string()),
@@ -86,48 +96,23 @@ fn facts(model: &dyn Model, summary: &Summary, samples: Option<&Samples>) -> Vec
     if let Some(certificate) = model.certificate() {
         facts.push(("largest residual", format!("{:.1e}", certificate.relative_residual())));
     }
-    if let Some(samples) = samples {
+    if let Some(samples) = request.samples() {
         facts.push(("samples shown", samples.len().to_string()));
     }
     facts.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
 }
 
-fn of_samples(stored: &StoredModel, samples: &Samples) -> Result<Section, Failure> {
-    let model = &*stored.model;
-    let mut blocks = vec![figure(samples.scores_picture(stored, [0, 1])?.draw()?)];
-    // Arrows of thousands of features hide the points.
-    if model.linear().is_some() && model.n_features() <= 60 && model.n_components() > 1 {
-        blocks.push(figure(samples.biplot(stored, [0, 1])?.draw()?));
-    }
-    // T² and Q are not defined for every model: their picture then is not drawn.
-    if let Ok(picture) = samples.monitoring(model) {
-        blocks.push(figure(picture.draw()?));
-    }
-    Ok(Section { title: "Samples".into(), blocks })
-}
-
-fn of_features(model: &dyn Model) -> Result<Section, Failure> {
-    let mut blocks = vec![figure(pictures::loadings(model)?.draw()?)];
-    if model.n_components() > 1 && model.n_features() <= 500 {
-        blocks.push(figure(pictures::heat_map(model)?.draw()?));
-    }
-    if model.as_pca().is_some() && model.n_components() > 1 && model.n_features() <= 60 {
-        blocks.push(figure(pictures::circle(model, [0, 1])?.draw()?));
-    }
-    Ok(Section { title: "Features".into(), blocks })
-}
-
-fn trust(model: &dyn Model, summary: &Summary) -> Section {
+fn trust(model: &dyn Model, summary: &Summary) -> html::Section {
     let mut blocks: Vec<Block> =
         summary.trust.lines().map(|line| Block::Text(line.into())).collect();
     if let Some(certificate) = model.certificate() {
         blocks.push(Block::Table(Box::new(certificate_table(model, certificate))));
     }
-    Section { title: "Certificate".into(), blocks }
+    html::Section { title: "Certificate".into(), blocks }
 }
 
 fn certificate_table(model: &dyn Model, certificate: &Certificate) -> Table {
-    let names = crate::describe::component_names(model);
+    let names = model.component_names();
     let row = |(j, name): (usize, &String)| {
         let angle = certificate.angles[j];
         vec![

@@ -2,7 +2,7 @@
 
 use super::impute::need_density;
 use crate::arguments::{Common, Sample};
-use crate::describe::{feature_names, read_model};
+use crate::describe::read_model;
 use crate::failure::Failure;
 use crate::output::TableOutput;
 use crate::reporter::Reporter;
@@ -11,7 +11,7 @@ use eigenlens_io::{AnyArray, Labels};
 pub fn run(args: &Sample, common: &Common, reporter: &Reporter) -> Result<(), Failure> {
     let table = TableOutput::create(&args.output, std::slice::from_ref(&args.model))?;
     let stored = read_model(&args.model, common.threads)?;
-    let features = feature_names(&*stored.model);
+    let features = stored.model.feature_labels();
     let (path, is_stdout) = (table.path.clone(), table.is_stdout());
     match stored.model.as_mixture() {
         Some(mixture) => {

@@ -2,7 +2,7 @@
 
 use super::fit::write_scores;
 use crate::arguments::{Common, Transform};
-use crate::describe::{component_names, read_model};
+use crate::describe::read_model;
 use crate::failure::Failure;
 use crate::input::Opened;
 use crate::output::{TableOutput, print, view};
@@ -43,7 +43,7 @@ pub fn run(args: &Transform, common: &Common, reporter: &Reporter) -> Result<(),
     let value = Value::map([
         ("n_samples", Value::from(n_samples)),
         ("n_components", stored.model.n_components().into()),
-        ("component_names", Value::list(component_names(&*stored.model))),
+        ("component_names", Value::list(stored.model.component_names())),
         ("files", Value::map([("scores", Value::from(path))])),
     ]);
     print(&format!("{}\n", json::to_json_lines(&value)))
@@ -64,7 +64,7 @@ fn write_with_errors(
             "leave out `--standard-errors`",
         ));
     };
-    let names = component_names(model);
+    let names = model.component_names();
     let with = |ending: &str| names.iter().map(|n| format!("{n}_{ending}")).collect::<Vec<_>>();
     let second = if model.as_ppca().is_some() { Vec::new() } else { with("certainty") };
     let columns = [names.clone(), with("error"), second].concat();

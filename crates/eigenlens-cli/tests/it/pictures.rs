@@ -142,6 +142,28 @@ fn scree_plots_say_what_they_show() {
     }
 }
 
+/// Squares of data beyond 1e154 overflow; components, shares and scores do not.
+#[test]
+fn data_whose_variances_overflow_have_pictures_and_a_report() {
+    let sandbox = Sandbox::with("overflow", &["iris"]);
+    let scaled = |line: &str| {
+        let (numbers, species) = line.rsplit_once(',').unwrap();
+        format!("{},{species}\n", numbers.replace(',', "e160,") + "e160")
+    };
+    let text = sandbox.text("iris.csv");
+    let header = text.lines().next().unwrap();
+    let rows: String = text.lines().skip(1).map(scaled).collect();
+    sandbox.write("large.csv", &format!("{header}\n{rows}"));
+    sandbox.ok(&["fit", "pca", "large.csv", "-k", "2", "-o", "m.safetensors"]);
+    for kind in ["scree", "scores", "biplot", "loadings"] {
+        sandbox.ok(&["plot", "m.safetensors", "large.csv", "--kind", kind, "-o", "p.svg"]);
+    }
+    sandbox.ok(&["report", "m.safetensors", "large.csv", "-o", "r.html"]);
+    let page = sandbox.text("r.html");
+    assert!(page.contains("Share of the total") && page.contains("97.8 % of the variance"));
+    assert!(page.contains("There is no picture `monitoring`: `q` entry 0 is inf"));
+}
+
 #[test]
 fn a_mixture_shows_probabilities_without_shares_or_ellipses() {
     let sandbox = Sandbox::with("mixture_picture", &["iris"]);

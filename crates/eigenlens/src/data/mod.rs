@@ -61,7 +61,7 @@ pub(crate) use target_projection::LabelPass;
 
 use crate::error::{Error, Result};
 use crate::scalar::{Scalar, Typed, typed};
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView2, s};
 
 /// A table of `n` samples (rows) and `d` features (columns), borrowed from wherever it lives.
 ///
@@ -296,6 +296,16 @@ impl<'a, T: Scalar> Dataset<'a, T> {
         let matrix = Array2::from_shape_vec((rows.len() / d, d), rows)
             .map_err(|e| Error::Internal(e.to_string()))?;
         Ok(Some((matrix, n)))
+    }
+
+    /// The first rows, at most so many, of a dense matrix in memory.
+    pub fn first_rows(&self, most: usize) -> Option<Array2<f64>> {
+        match &self.source {
+            Source::Dense(x) => {
+                Some(x.slice(s![..x.nrows().min(most), ..]).mapv(|value| value.to_f64()))
+            }
+            Source::Sparse(_) | Source::Streamed(_) => None,
+        }
     }
 
     /// The entries that are not 0, as compressed rows.

@@ -1,5 +1,6 @@
 //! One file per estimator; `pca.rs` is the one to read first.
 
+mod axes;
 mod bayesian;
 mod certify;
 mod em;
@@ -27,6 +28,7 @@ mod spectral;
 mod supervised_fit;
 mod supervised_pca;
 
+pub use axes::{Axis, AxisShare};
 pub use bayesian::BayesianPca;
 pub use estimator::{Estimator, FitContext, Fitted, Method};
 pub use isomap::Isomap;

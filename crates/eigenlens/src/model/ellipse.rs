@@ -20,6 +20,16 @@ pub fn normal_ellipse(points: &[[f64; 2]], confidence: f64) -> Result<Option<Ell
     if points.len() < 3 {
         return Ok(None);
     }
+    // Squares of points beyond 1e154 overflow: those are taken in a unit of their own.
+    let largest = points.iter().flatten().fold(0.0, |most: f64, x| most.max(x.abs()));
+    if largest > LARGE && largest.is_finite() {
+        let points: Vec<[f64; 2]> = points.iter().map(|p| p.map(|x| x / LARGE)).collect();
+        let found = normal_ellipse(&points, confidence)?;
+        return Ok(found.map(|Ellipse { center, axes }| Ellipse {
+            center: center.map(|x| x * LARGE),
+            axes: axes.map(|axis| axis.map(|x| x * LARGE)),
+        }));
+    }
     let mean = |axis: usize| points.iter().map(|p| p[axis]).sum::<f64>() / n;
     let center = [mean(0), mean(1)];
     let moment = |a: usize, b: usize| {
@@ -28,6 +38,9 @@ pub fn normal_ellipse(points: &[[f64; 2]], confidence: f64) -> Result<Option<Ell
     let (xx, xy, yy) = (moment(0, 0), moment(0, 1), moment(1, 1));
     covariance_ellipse(center, [[xx, xy], [xy, yy]], confidence).map(Some)
 }
+
+/// 2^500, about 3e150.
+const LARGE: f64 = f64::from_bits((1023 + 500) << 52);
 
 /// The ellipse that holds a share `confidence` of the normal distribution with this mean and
 /// covariance.
@@ -63,6 +76,17 @@ fn check(confidence: f64) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ellipses_scale_with_their_points() {
+        let points = [[1.0, 2.0], [3.0, 5.0], [4.0, 4.0], [7.0, 9.0], [2.0, 1.0]];
+        let unit = 2f64.powi(1000);
+        let large = points.map(|p| p.map(|x| x * unit));
+        let small = normal_ellipse(&points, 0.95).unwrap().unwrap();
+        let large = normal_ellipse(&large, 0.95).unwrap().unwrap();
+        assert_eq!(large.center, small.center.map(|x| x * unit));
+        assert_eq!(large.axes, small.axes.map(|axis| axis.map(|x| x * unit)));
+    }
 
     #[test]
     fn the_boundary_has_the_right_mahalanobis_distance() {

@@ -143,13 +143,25 @@ pub trait Model: Debug + Send + Sync {
 pub struct Linear<'a> {
     /// The components (k × d): unit rows.
     pub components: ArrayView2<'a, f64>,
-    /// The loadings (d × k): components times the standard deviation of their scores.
+    /// The loadings (d × k): components times what [`Linear::scaled_by`] says.
     pub loadings: Array2<f64>,
+    /// What components are multiplied by to give loadings, in words.
+    pub scaled_by: &'static str,
     /// The mean subtracted from every feature (d).
     pub mean: &'a [f64],
     /// What every feature was divided by (d), where standardised; 0 for constant ones, which were left
     /// out.
     pub scale: Option<Vec<f64>>,
+}
+
+/// What gives loadings: `√(wᵀ S w)` of each component w, which for some models is no statistic of the scores.
+pub(super) fn scaled_by(centers: bool, scores_are_projections: bool) -> &'static str {
+    match (centers, scores_are_projections) {
+        (true, true) => "the standard deviations of their scores",
+        (true, false) => "the standard deviations along them (divisor n − 1)",
+        (false, true) => "the root mean squares of their scores (divisor n − 1)",
+        (false, false) => "the root mean squares along them (divisor n − 1)",
+    }
 }
 
 fn not_defined<T>(what: &'static str, method: &'static str) -> Result<T> {

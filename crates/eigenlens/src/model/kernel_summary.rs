@@ -70,7 +70,7 @@ impl Model for KernelPcaModel {
                 self.accuracy(),
                 self.certificate()
             ),
-            scree: Some(ScreeHeights::new(&variances, k, self.total_variance(), None)),
+            scree: Some(ScreeHeights::new(&variances, k, self.total_variance(), 1.0)),
             values: values(self, &variances, &shares).into(),
         }
     }

@@ -53,7 +53,7 @@ impl Model for KernelSupervisedPcaModel {
         facts.extend(target_facts(self.target()));
         facts.push(("dependence", format!("HSIC {}", number(self.total_hsic()))));
         facts.push(("total", format!("variance {}", number(self.total_variance()))));
-        let mut scree = ScreeHeights::new(&shares, k, 1.0, None);
+        let mut scree = ScreeHeights::new(&shares, k, 1.0, 1.0);
         (scree.what, scree.of) = ("Share of HSIC", HSIC);
         Summary {
             headline: format!(

@@ -1,6 +1,6 @@
 //! A PCA as every surface sees it.
 
-use super::fitted::{Linear, Model};
+use super::fitted::{Linear, Model, scaled_by};
 use super::summary::{
     ScreeHeights, Shares, Summary, SummaryColumn, certificate_value, largest_weights, number,
     opening, percent, rows_value, treatment_value,
@@ -8,6 +8,7 @@ use super::summary::{
 use super::{PcaModel, Verification};
 use crate::data::{Dataset, MissingReport};
 use crate::error::{Result, Warning};
+use crate::linalg::dense::power_of_two;
 use crate::model::parts::{Parts, Value};
 use crate::plan::Plan;
 use crate::solver::Certificate;
@@ -47,14 +48,12 @@ impl Model for PcaModel {
         let k = self.n_components();
         let keep = if k == 1 { "keeps" } else { "keep" };
         let opening = opening(self.method(), self.n_samples(), self.n_features(), k);
-        let all = self.full_spectrum().filter(|all| all.len() >= k);
-        let all = all.unwrap_or_else(|| self.explained_variance().to_vec());
         Summary {
             headline: format!("{opening} {keep} {} of the variance", percent(shares.iter().sum())),
             columns: columns(self, &shares),
             facts: facts(self),
             trust: self.certificate().to_string(),
-            scree: Some(ScreeHeights::new(&all, k, self.total_variance(), self.sampling_factor())),
+            scree: Some(scree(self)),
             values: values(self, &shares).into(),
         }
     }
@@ -100,9 +99,13 @@ impl Model for PcaModel {
     }
 
     fn linear(&self) -> Option<Linear<'_>> {
-        let (components, loadings) = (self.components(), self.loadings());
-        let scale = self.parts().map.scaler.divisors();
-        Some(Linear { components, loadings, mean: self.mean(), scale })
+        Some(Linear {
+            components: self.components(),
+            loadings: self.loadings(),
+            scaled_by: scaled_by(self.centers(), !self.whitens()),
+            mean: self.mean(),
+            scale: self.parts().map.scaler.divisors(),
+        })
     }
 
     fn missing(&self) -> Option<&MissingReport> {
@@ -112,6 +115,16 @@ impl Model for PcaModel {
     fn as_pca(&self) -> Option<&PcaModel> {
         Some(self)
     }
+}
+
+fn scree(model: &PcaModel) -> ScreeHeights {
+    let (parts, k) = (model.parts(), model.n_components());
+    let all = match &parts.spectrum {
+        Some(all) if all.len() >= k => all.iter().map(|v| v.max(0.0)).collect(),
+        _ => parts.values.clone(),
+    };
+    let unit = power_of_two(parts.map.scaler.exponent);
+    ScreeHeights::new(&all, k, parts.total, unit).with_sampling_factor(model.sampling_factor())
 }
 
 fn facts(model: &PcaModel) -> Vec<(&'static str, String)> {

@@ -129,7 +129,12 @@ impl SparsePcaModel {
         &self.parts
     }
 
-    fn unit(&self) -> f64 {
+    /// The adjusted variances (k) in squares of [`SparsePcaModel::unit`].
+    pub(super) fn adjusted(&self) -> &[f64] {
+        &self.adjusted
+    }
+
+    pub(super) fn unit(&self) -> f64 {
         power_of_two(self.parts.scaler.exponent)
     }
 

@@ -1,11 +1,11 @@
 //! A sparse PCA as every surface sees it.
 
-use super::fitted::{Linear, Model};
+use super::fitted::{Linear, Model, scaled_by};
 use super::summary::{
     ScreeHeights, Shares, Summary, SummaryColumn, largest_weights, number, opening, percent,
     rows_value,
 };
-use super::{Optimality, SparsePath, SparsePcaModel};
+use super::{Optimality, Projection, SparsePath, SparsePcaModel};
 use crate::data::Dataset;
 use crate::error::{Result, Warning};
 use crate::model::parts::{Parts, Value};
@@ -47,7 +47,7 @@ impl Model for SparsePcaModel {
         let keep = if k == 1 { "keeps" } else { "keep" };
         let opening = opening(self.method(), self.n_samples(), self.n_features(), k);
         let non_zeros: usize = self.n_non_zeros().iter().sum();
-        let scree = ScreeHeights::new(self.adjusted_variance(), k, self.total_variance(), None);
+        let scree = ScreeHeights::new(self.adjusted(), k, self.parts().total, self.unit());
         Summary {
             headline: format!(
                 "{opening} with {non_zeros} non-zeros {keep} {} of the variance",
@@ -56,7 +56,7 @@ impl Model for SparsePcaModel {
             columns: columns(self, &shares),
             facts: facts(self),
             trust: trust(self),
-            scree: Some(ScreeHeights { what: "Adjusted variance", ..scree }),
+            scree: Some(scree.named("Adjusted variance")),
             values: values(self, &shares).into(),
         }
     }
@@ -90,9 +90,14 @@ impl Model for SparsePcaModel {
     }
 
     fn linear(&self) -> Option<Linear<'_>> {
-        let (components, loadings) = (self.components(), self.loadings());
-        let scale = self.parts().scaler.divisors();
-        Some(Linear { components, loadings, mean: self.mean(), scale })
+        let scores_are_projections = self.projection() == Projection::Product;
+        Some(Linear {
+            components: self.components(),
+            loadings: self.loadings(),
+            scaled_by: scaled_by(self.parts().center, scores_are_projections),
+            mean: self.mean(),
+            scale: self.parts().scaler.divisors(),
+        })
     }
 
     fn path(&self) -> Option<&SparsePath> {

@@ -68,6 +68,8 @@ pub struct ScreeHeights {
     pub standard_errors: Vec<f64>,
 }
 
+/// What heights are where values themselves cannot be drawn.
+const SHARE: &str = "Share of the total";
 /// The total that most shares are of.
 pub(crate) const VARIANCE: &str = "the variance";
 
@@ -101,20 +103,42 @@ impl SummaryColumn {
 }
 
 impl ScreeHeights {
-    /// Of all values known, those a picture shows: the k kept and about as many again. Standard
-    /// errors are `value · factor`.
-    pub fn new(all: &[f64], kept: usize, total: f64, factor: Option<f64>) -> ScreeHeights {
+    /// Of all values known, those a picture shows: the k kept and about as many again. Values and their total
+    /// are in squares of `unit`.
+    pub(crate) fn new(all: &[f64], kept: usize, total: f64, unit: f64) -> ScreeHeights {
         // Beyond some dozens of bars only the beginning is looked at.
-        let heights = all[..all.len().min((2 * kept).max(30))].to_vec();
+        let shown = &all[..all.len().min((2 * kept).max(30))];
         let share = |sum: f64| if total > 0.0 { (sum / total).min(1.0) } else { 0.0 };
         ScreeHeights {
             what: "Explained variance",
             of: VARIANCE,
-            cumulative: running(&heights).into_iter().map(share).collect(),
-            standard_errors: factor
-                .map_or_else(Vec::new, |factor| heights.iter().map(|h| h * factor).collect()),
-            heights,
+            cumulative: running(shown).into_iter().map(share).collect(),
+            standard_errors: Vec::new(),
+            heights: shown.iter().map(|v| v * unit * unit).collect(),
         }
+        .drawable(shown, total)
+    }
+
+    /// Shares of the total in place of heights that are not numbers: those of data beyond 1e154 overflow.
+    fn drawable(self, shown: &[f64], total: f64) -> ScreeHeights {
+        if self.heights.iter().all(|height| height.is_finite()) {
+            return self;
+        }
+        let heights = shown.iter().map(|v| v / total).collect();
+        ScreeHeights { what: SHARE, heights, ..self }
+    }
+
+    /// The same heights under the name of what they are, unless they are shares.
+    pub(crate) fn named(self, what: &'static str) -> ScreeHeights {
+        ScreeHeights { what: if self.what == SHARE { SHARE } else { what }, ..self }
+    }
+
+    /// With the standard errors `height · factor`.
+    pub(crate) fn with_sampling_factor(mut self, factor: Option<f64>) -> ScreeHeights {
+        if let Some(factor) = factor {
+            self.standard_errors = self.heights.iter().map(|height| height * factor).collect();
+        }
+        self
     }
 }
 
@@ -219,6 +243,19 @@ mod tests {
         ] {
             assert_eq!(number(value), text);
         }
+    }
+
+    /// Variances 8, 4, 2 of a total of 16 in squares of 2^600, which is beyond the range of numbers.
+    #[test]
+    fn heights_that_overflow_are_shares() {
+        let small = ScreeHeights::new(&[8.0, 4.0, 2.0], 2, 16.0, 0.5).named("Eigenvalue");
+        assert_eq!((small.what, &small.heights[..]), ("Eigenvalue", &[2.0, 1.0, 0.5][..]));
+        let large = ScreeHeights::new(&[8.0, 4.0, 2.0], 2, 16.0, 2f64.powi(600));
+        let large = large.named("Eigenvalue").with_sampling_factor(Some(0.5));
+        assert_eq!((large.what, &large.heights[..]), (SHARE, &[0.5, 0.25, 0.125][..]));
+        assert_eq!(large.standard_errors, [0.25, 0.125, 0.0625]);
+        assert_eq!(large.cumulative, small.cumulative);
+        assert_eq!(large.cumulative, [0.5, 0.75, 0.875]);
     }
 
     #[test]

@@ -162,6 +162,17 @@ impl SupervisedPcaModel {
         self.parts.variances.iter().map(|v| v * unit * unit).collect()
     }
 
+    /// The loadings (d × k): components times the standard deviation of their scores, a number also where its
+    /// square is not.
+    pub fn loadings(&self) -> Array2<f64> {
+        let unit = power_of_two(self.parts.map.scaler.exponent);
+        let mut loadings = self.components().t().to_owned();
+        for (mut column, v) in loadings.columns_mut().into_iter().zip(&self.parts.variances) {
+            column *= v.sqrt() * unit;
+        }
+        loadings
+    }
+
     /// Each component's share of the total variance (k). Components are orthonormal, so that shares
     /// add up.
     pub fn explained_variance_ratio(&self) -> Vec<f64> {

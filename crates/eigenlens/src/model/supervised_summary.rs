@@ -1,6 +1,6 @@
 //! A supervised PCA as every surface sees it.
 
-use super::fitted::{Linear, Model};
+use super::fitted::{Linear, Model, scaled_by};
 use super::summary::{
     ScreeHeights, Shares, Summary, SummaryColumn, certificate_value, largest_weights, number,
     opening, percent, rows_value,
@@ -53,7 +53,7 @@ impl Model for SupervisedPcaModel {
         facts.push(("supervision", number(self.supervision())));
         facts.push(("dependence", format!("HSIC {}", number(self.total_hsic()))));
         facts.push(("total", format!("variance {}", number(self.total_variance()))));
-        let mut scree = ScreeHeights::new(self.eigenvalues(), k, 1.0, None);
+        let mut scree = ScreeHeights::new(self.eigenvalues(), k, 1.0, 1.0);
         (scree.what, scree.of) = match self.supervision() {
             1.0 => ("Share of HSIC", HSIC),
             _ => ("Share of the blended operator", "the trace of the blended operator"),
@@ -112,12 +112,13 @@ impl Model for SupervisedPcaModel {
     }
 
     fn linear(&self) -> Option<Linear<'_>> {
-        let mut loadings = self.components().t().to_owned();
-        for (mut column, v) in loadings.columns_mut().into_iter().zip(self.explained_variance()) {
-            column *= v.sqrt();
-        }
-        let scale = self.parts().map.scaler.divisors();
-        Some(Linear { components: self.components(), loadings, mean: self.mean(), scale })
+        Some(Linear {
+            components: self.components(),
+            loadings: self.loadings(),
+            scaled_by: scaled_by(true, true),
+            mean: self.mean(),
+            scale: self.parts().map.scaler.divisors(),
+        })
     }
 }
 

@@ -116,10 +116,9 @@ const POSITIVE: &str = "the positive eigenvalues";
 /// Shares are those of numbers that can be added, whatever the units of the data make of them.
 fn scree(model: &EmbeddingModel) -> Option<ScreeHeights> {
     let (total, parts) = (model.positive_sum()?, model.parts());
-    let found = ScreeHeights::new(&parts.eigenvalues, model.n_components(), total, None);
     let unit = power_of_two(parts.exponent);
-    let heights = found.heights.iter().map(|v| v * unit * unit).collect();
-    Some(ScreeHeights { what: "Eigenvalue", of: POSITIVE, heights, ..found })
+    let found = ScreeHeights::new(&parts.eigenvalues, model.n_components(), total, unit);
+    Some(ScreeHeights { of: POSITIVE, ..found.named("Eigenvalue") })
 }
 
 fn columns(model: &EmbeddingModel) -> Vec<SummaryColumn> {

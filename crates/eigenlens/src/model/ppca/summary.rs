@@ -3,7 +3,7 @@
 use super::{EmRecord, PpcaModel};
 use crate::data::{Dataset, MissingReport};
 use crate::error::{Error, Result, Warning};
-use crate::model::fitted::{Linear, Model};
+use crate::model::fitted::{Linear, Model, scaled_by};
 use crate::model::parts::{Parts, Value};
 use crate::model::summary::{Shares, Summary, SummaryColumn, number};
 use crate::model::{PcaModel, Verification};
@@ -126,7 +126,9 @@ impl Model for PpcaModel {
     }
 
     fn linear(&self) -> Option<Linear<'_>> {
-        self.body.linear()
+        // Scores are posterior means, which vary less than the samples along the components.
+        let scaled_by = scaled_by(self.body.centers(), false);
+        Some(Linear { scaled_by, ..self.body.linear()? })
     }
 
     fn missing(&self) -> Option<&MissingReport> {
