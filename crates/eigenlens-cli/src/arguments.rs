@@ -67,6 +67,8 @@ pub enum Command {
     Reconstruct(Reconstruct),
     /// Fill the holes of a table under a model, with standard errors.
     Impute(Impute),
+    /// The most probable class of every sample, with the probability of each.
+    Predict(Predict),
     /// How likely samples are under a model, and which are unusual.
     Score(Score),
     /// Draw new samples from a model.
@@ -275,6 +277,19 @@ pub struct Impute {
     /// Write this many tables with random draws in place of one with means.
     #[arg(long, value_name = "N")]
     pub draws: Option<usize>,
+}
+
+#[derive(Args)]
+pub struct Predict {
+    /// The model file.
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub data: Data,
+    #[command(flatten)]
+    pub reading: Reading,
+    /// Where classes and probabilities go, by extension [default: standard output, as CSV].
+    #[arg(long, short, value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
 }
 
 #[derive(Args)]

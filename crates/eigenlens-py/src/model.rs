@@ -3,13 +3,13 @@
 use crate::data::{DataArgs, to_array};
 use crate::{errors, records};
 use eigenlens::from_parts;
+use eigenlens::model::{Classifier, Density, Imputed, LatentGaussian};
 use eigenlens::{AnyDataset, dispatch};
-use eigenlens::{
-    Dataset, Error, Options, PcaModel, PpcaMixtureModel, PpcaModel, Scalar, TermWeights, Warning,
-};
+use eigenlens::{Dataset, Error, Options, PcaModel, Scalar, TermWeights, Warning};
 use eigenlens_io::write::Output;
 use eigenlens_io::{AnyArray, Origin, OriginColumn, StoredModel};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray2, ToPyArray};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use std::collections::BTreeMap;
@@ -41,31 +41,28 @@ impl Model {
         self.0.model.as_ref()
     }
 
-    /// The model as a PCA.
+    /// What only some models have.
+    fn has<C>(&self, found: Option<C>, what: &'static str) -> PyResult<C> {
+        found.ok_or_else(|| {
+            let why = format!("the method `{}` has none", self.model().method());
+            errors::library(Error::NotDefined { what, why })
+        })
+    }
+
     fn pca(&self) -> PyResult<&PcaModel> {
-        let method = self.model().method();
-        self.model().as_pca().ok_or_else(|| {
-            let why = format!("the method `{method}` has none");
-            errors::library(Error::NotDefined { what: "what only a PCA has", why })
-        })
+        self.has(self.model().pca(), "what only a PCA has")
     }
 
-    /// The model as a probabilistic PCA.
-    fn ppca(&self) -> PyResult<&PpcaModel> {
-        let method = self.model().method();
-        self.model().as_ppca().ok_or_else(|| {
-            let why = format!("the method `{method}` has none");
-            errors::library(Error::NotDefined { what: "a density", why })
-        })
+    fn density(&self) -> PyResult<&dyn Density> {
+        self.has(self.model().density(), "a density")
     }
 
-    /// The model as a mixture.
-    fn mixture(&self) -> PyResult<&PpcaMixtureModel> {
-        let method = self.model().method();
-        self.model().as_mixture().ok_or_else(|| {
-            let why = format!("the method `{method}` has none");
-            errors::library(Error::NotDefined { what: "parts of a mixture", why })
-        })
+    fn classifier(&self) -> PyResult<&dyn Classifier> {
+        self.has(self.model().classifier(), "classes")
+    }
+
+    fn latent(&self) -> PyResult<&dyn LatentGaussian> {
+        self.has(self.model().latent(), "hidden variables")
     }
 }
 
@@ -255,23 +252,15 @@ impl Model {
         py: Python<'py>,
         scores: Scores<'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (pca, ppca) = (self.pca()?, self.model().as_ppca());
+        let model = self.model();
         let samples = match &scores {
             Scores::F64(z) => {
                 let z = z.as_array();
-                py.detach(|| match ppca {
-                    Some(ppca) => ppca.inverse_transform(z),
-                    None => pca.inverse_transform(z),
-                })
-                .map(AnyArray::F64)
+                py.detach(|| model.inverse_transform_f64(z)).map(AnyArray::F64)
             }
             Scores::F32(z) => {
                 let z = z.as_array();
-                py.detach(|| match ppca {
-                    Some(ppca) => ppca.inverse_transform(z),
-                    None => pca.inverse_transform(z),
-                })
-                .map(AnyArray::F32)
+                py.detach(|| model.inverse_transform_f32(z)).map(AnyArray::F32)
             }
         };
         Ok(to_array(py, samples.map_err(errors::library)?))
@@ -298,30 +287,24 @@ impl Model {
         data: DataArgs<'py>,
     ) -> PyResult<(Bound<'py, PyAny>, Vec<(usize, usize, f64, f64)>)> {
         let taken = data.take()?;
-        let ppca = self.ppca()?;
-        let (table, entries) = taken.run(py, None, |data| match data {
-            AnyDataset::F32(data) => {
-                ppca.impute(data).map(|found| (AnyArray::F32(found.table), found.entries))
-            }
-            AnyDataset::F64(data) => {
-                ppca.impute(data).map(|found| (AnyArray::F64(found.table), found.entries))
-            }
-        })?;
+        let density = self.density()?;
+        let Imputed { tables, entries } = taken.run(py, None, |data| density.impute(data, 0, 0))?;
+        let table = tables.into_iter().next();
+        let table = table.ok_or_else(|| PyRuntimeError::new_err("no table was filled"))?;
         let entries = entries.iter().map(|e| (e.row, e.column, e.value, e.standard_error));
         Ok((to_array(py, table), entries.collect()))
     }
 
-    /// The log-likelihood of what is observed of each sample, under probabilistic PCA.
+    /// The log-likelihood of what is observed of each sample.
     fn log_likelihood<'py>(
         &self,
         py: Python<'py>,
         data: DataArgs<'py>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let taken = data.take()?;
-        let ppca = self.ppca()?;
-        let found =
-            taken.run(py, None, |data| dispatch!(data, data => ppca.log_likelihood(data)))?;
-        Ok(found.samples.to_pyarray(py))
+        let density = self.density()?;
+        let found = taken.run(py, None, |data| density.score_samples(data))?;
+        Ok(found.column(0).to_pyarray(py))
     }
 
     /// The log-likelihood of each sample under the Gaussian of PCA with this noise variance.
@@ -353,49 +336,44 @@ impl Model {
         Ok((values.to_pyarray(py), noise))
     }
 
-    /// Samples drawn from probabilistic PCA (n × d).
+    /// Samples drawn from the density (n × d), and the class that each comes from, where it has several.
+    #[allow(clippy::type_complexity)] // a tuple of what Python unpacks
     fn sample<'py>(
         &self,
         py: Python<'py>,
         n: usize,
         seed: u64,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        Ok(self.ppca()?.sample(n, seed).to_pyarray(py))
+    ) -> PyResult<(Bound<'py, PyArray2<f64>>, Option<Vec<usize>>)> {
+        let drawn = self.density()?.sample(n, seed);
+        Ok((drawn.rows.to_pyarray(py), drawn.classes))
     }
 
     /// The covariance of probabilistic PCA (d × d).
     fn covariance<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        Ok(self.ppca()?.covariance().to_pyarray(py))
+        Ok(self.latent()?.covariance().to_pyarray(py))
     }
 
     /// W of probabilistic PCA (d × k).
     fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        Ok(self.ppca()?.weights().to_pyarray(py))
+        Ok(self.latent()?.weights().to_pyarray(py))
     }
 
-    /// The probability of each part of a mixture (n × parts), and the log-likelihood of each sample.
-    #[allow(clippy::type_complexity)] // a tuple of what Python unpacks
-    fn memberships<'py>(
+    /// The names of the classes.
+    #[getter]
+    fn classes(&self) -> PyResult<Vec<String>> {
+        Ok(self.classifier()?.classes())
+    }
+
+    /// The probability of each class given each sample (n × classes).
+    fn predict_proba<'py>(
         &self,
         py: Python<'py>,
         data: DataArgs<'py>,
-    ) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>)> {
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let taken = data.take()?;
-        let mixture = self.mixture()?;
-        let found =
-            taken.run(py, None, |data| dispatch!(data, data => mixture.memberships(data)))?;
-        Ok((found.responsibilities.to_pyarray(py), found.log_likelihood.to_pyarray(py)))
-    }
-
-    /// Samples drawn from a mixture (n × d), and the part that each comes from.
-    fn sample_parts<'py>(
-        &self,
-        py: Python<'py>,
-        n: usize,
-        seed: u64,
-    ) -> PyResult<(Bound<'py, PyArray2<f64>>, Vec<usize>)> {
-        let (samples, parts) = self.mixture()?.sample(n, seed);
-        Ok((samples.to_pyarray(py), parts))
+        let classifier = self.classifier()?;
+        let found = taken.run(py, None, |data| classifier.predict_proba(data))?;
+        Ok(found.to_pyarray(py))
     }
 
     /// What was asked for, in the words of the surface that was asked.

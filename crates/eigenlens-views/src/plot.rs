@@ -45,8 +45,8 @@ pub enum Capability {
     Linear,
     /// All that a PCA has: correlations, T² and Q, a way back from scores.
     Pca,
-    /// A density with one Gaussian.
-    Density,
+    /// Hidden variables with a Gaussian prior.
+    Latent,
     /// A regularisation path.
     Path,
 }
@@ -164,8 +164,8 @@ impl Capability {
             Capability::Scores => true,
             Capability::Scree => model.summary().scree.is_some(),
             Capability::Linear => model.linear().is_some(),
-            Capability::Pca => model.as_pca().is_some(),
-            Capability::Density => model.as_ppca().is_some(),
+            Capability::Pca => model.pca().is_some(),
+            Capability::Latent => model.latent().is_some(),
             Capability::Path => model.path().is_some(),
         }
     }

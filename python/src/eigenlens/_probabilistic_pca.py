@@ -141,7 +141,8 @@ class ProbabilisticPCA(Estimator):
     def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
         """Draws samples (n_samples × n_features)."""
         check_is_fitted(self)
-        return self._model.sample(int(n_samples), _options.seed(random_state))
+        samples, _ = self._model.sample(int(n_samples), _options.seed(random_state))
+        return samples
 
     def get_covariance(self) -> np.ndarray:
         """W Wᵀ + σ² I (n_features × n_features), in the units of the data."""

@@ -113,11 +113,12 @@ class ProbabilisticPCAMixture(Estimator):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each part given each sample (n_samples × n_parts)."""
-        return self._memberships(X)[0]
+        check_is_fitted(self)
+        return self._model.predict_proba(for_estimator(self, X, reset=False).given)
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable part of each sample (n_samples,)."""
-        return self._memberships(X)[0].argmax(axis=1)
+        return self.predict_proba(X).argmax(axis=1)
 
     def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
         """Fits the model and returns the most probable part of each sample (n_samples,)."""
@@ -125,7 +126,8 @@ class ProbabilisticPCAMixture(Estimator):
 
     def score_samples(self, X: Any) -> np.ndarray:
         """The log-likelihood of what is observed of each sample (n_samples,)."""
-        return self._memberships(X)[1]
+        check_is_fitted(self)
+        return self._model.log_likelihood(for_estimator(self, X, reset=False).given)
 
     def score(self, X: Any, y: Any = None) -> float:
         """The mean log-likelihood of the samples."""
@@ -134,7 +136,7 @@ class ProbabilisticPCAMixture(Estimator):
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """Draws samples (n_samples × n_features), and the part that each comes from."""
         check_is_fitted(self)
-        samples, parts = self._model.sample_parts(int(n_samples), _options.seed(random_state))
+        samples, parts = self._model.sample(int(n_samples), _options.seed(random_state))
         return samples, np.asarray(parts)
 
     def inverse_transform(self, X: Any) -> np.ndarray:
@@ -142,10 +144,6 @@ class ProbabilisticPCAMixture(Estimator):
         raise NotImplementedError(
             "ProbabilisticPCAMixture has no inverse_transform; use ProbabilisticPCA, which has one"
         )
-
-    def _memberships(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        check_is_fitted(self)
-        return self._model.memberships(for_estimator(self, X, reset=False).given)
 
     def _method_options(self, data: Data) -> dict[str, Any]:
         if data.is_sparse:

@@ -329,14 +329,7 @@ fn tell_choice(model: &dyn Model, values: &OptionValues, shape: &DataShape, repo
     } else {
         format!("{n_components}, as nothing was said; --components to choose")
     };
-    match model.as_mixture() {
-        Some(mixture) => reporter.info(format!(
-            "parts: {} of {} latent dimensions ({said})",
-            mixture.n_parts(),
-            mixture.latent_dimension()
-        )),
-        None => reporter.info(format!("components: {} ({said})", model.n_components())),
-    }
+    reporter.info(format!("{} ({said})", model.size()));
     reporter.info(format!("plan: {}", model.plan()));
 }
 

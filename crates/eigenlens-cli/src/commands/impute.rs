@@ -7,9 +7,9 @@ use crate::input::{Opened, Piece};
 use crate::output::{TableOutput, print, view};
 use crate::progress::Progress;
 use crate::reporter::Reporter;
-use eigenlens::model::number;
 use eigenlens::model::ppca::ImputedEntry;
-use eigenlens::{Dataset, Model, PpcaMixtureModel, PpcaModel, Scalar, Value};
+use eigenlens::model::{Density, Imputed, number};
+use eigenlens::{AnyDataset, Dataset, Model, Value};
 use eigenlens_io::write::check_distinct;
 use eigenlens_io::{AnyArray, json};
 use eigenlens_report::{Column, Table};
@@ -37,10 +37,7 @@ pub fn run(args: &Impute, common: &Common, reporter: &Reporter) -> Result<(), Fa
         .map(|path| TableOutput::create(path, &inputs))
         .transpose()?;
     let stored = read_model(&args.model, common.threads)?;
-    let model = match stored.model.as_mixture() {
-        Some(mixture) => Density::Mixture(mixture),
-        None => Density::One(need_density(&*stored.model, "impute")?),
-    };
+    let density = need_density(&*stored.model, "impute")?;
     let opened = Opened::for_filling(&args.data.data, &stored, &args.reading, common, reporter)?;
     let (labels, features, n) =
         (opened.label_names(), stored.model.feature_labels(), opened.n_samples().0);
@@ -60,11 +57,12 @@ pub fn run(args: &Impute, common: &Common, reporter: &Reporter) -> Result<(), Fa
             ));
         };
         let seed = common.seed.wrapping_add((first as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let (filled, entries) = match numbers {
-            AnyArray::F32(x) => model.fill(x, draws, seed, AnyArray::F32),
-            AnyArray::F64(x) => model.fill(x, draws, seed, AnyArray::F64),
-        }
-        .map_err(|e| opened.explain(e, first))?;
+        let data = match numbers {
+            AnyArray::F32(x) => AnyDataset::F32(Dataset::from(x)),
+            AnyArray::F64(x) => AnyDataset::F64(Dataset::from(x)),
+        };
+        let found = density.impute(&data, draws, seed).map_err(|e| opened.explain(e, first))?;
+        let Imputed { tables: filled, entries } = found;
         for (table, numbers) in tables.iter_mut().zip(&filled) {
             table.write(labels, view(numbers))?;
         }
@@ -102,41 +100,13 @@ pub fn run(args: &Impute, common: &Common, reporter: &Reporter) -> Result<(), Fa
 }
 
 /// The density in a model, or why there is none.
-pub fn need_density<'a>(model: &'a dyn Model, what: &str) -> Result<&'a PpcaModel, Failure> {
-    model.as_ppca().ok_or_else(|| {
+pub fn need_density<'a>(model: &'a dyn Model, what: &str) -> Result<&'a dyn Density, Failure> {
+    model.density().ok_or_else(|| {
         Failure::usage(
             format!("`{what}` does not fit a model of the method `{}`", model.method()),
             "fit a model with `eigenlens fit ppca`, `bayesian-pca` or `ppca-mixture`",
         )
     })
-}
-
-/// A model that fills holes.
-enum Density<'m> {
-    One(&'m PpcaModel),
-    Mixture(&'m PpcaMixtureModel),
-}
-
-impl Density<'_> {
-    fn fill<T: Scalar>(
-        &self,
-        x: &Array2<T>,
-        draws: usize,
-        seed: u64,
-        wrap: fn(Array2<T>) -> AnyArray,
-    ) -> eigenlens::Result<(Vec<AnyArray>, Vec<ImputedEntry>)> {
-        let data = Dataset::from(x);
-        let imputed = match self {
-            Density::One(model) => model.impute(&data)?,
-            Density::Mixture(model) => model.impute(&data)?,
-        };
-        let tables = match self {
-            _ if draws == 0 => vec![imputed.table],
-            Density::One(model) => model.multiple_imputations(&data, draws, seed)?,
-            Density::Mixture(model) => model.multiple_imputations(&data, draws, seed)?,
-        };
-        Ok((tables.into_iter().map(wrap).collect(), imputed.entries))
-    }
 }
 
 /// `table.3.csv` for the third draw of `table.csv`.

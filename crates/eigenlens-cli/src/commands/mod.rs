@@ -8,6 +8,7 @@ pub mod hsic;
 mod impute;
 mod inspect;
 mod plot;
+mod predict;
 mod reconstruct;
 mod report;
 mod sample;
@@ -34,6 +35,7 @@ pub fn run(cli: &Cli, reporter: &Reporter) -> Result<(), Failure> {
         Command::Transform(args) => transform::run(args, common, reporter),
         Command::Reconstruct(args) => reconstruct::run(args, common, reporter),
         Command::Impute(args) => impute::run(args, common, reporter),
+        Command::Predict(args) => predict::run(args, common, reporter),
         Command::Score(args) => score::run(args, common, reporter),
         Command::Sample(args) => sample::run(args, common, reporter),
         Command::Inspect(args) => inspect::run(args, common, reporter),

@@ -139,11 +139,11 @@ fn methods(stored: &StoredModel) -> Vec<String> {
     let options: Vec<String> =
         stored.origin.options.iter().map(|(name, value)| format!("{name} {value}")).collect();
     let mut words = vec![format!("Computed by the {}.", stored.model.plan())];
-    if let Some(model) = stored.model.as_pca() {
+    if let Some(model) = stored.model.pca() {
         words.insert(0, prepared(model).into());
         let errors =
             model.sampling_errors().map_or("", |_| "; standard errors assume normal samples");
-        let divisor = match stored.model.as_ppca() {
+        let divisor = match stored.model.density() {
             Some(_) => "are maximum-likelihood estimates, with the divisor n",
             None => "have the divisor n − 1",
         };

@@ -13,19 +13,17 @@ pub fn run(args: &Sample, common: &Common, reporter: &Reporter) -> Result<(), Fa
     let stored = read_model(&args.model, common.threads)?;
     let features = stored.model.feature_labels();
     let (path, is_stdout) = (table.path.clone(), table.is_stdout());
-    match stored.model.as_mixture() {
-        Some(mixture) => {
-            let (rows, from) = mixture.sample(args.n, common.seed);
-            let mut parts = Labels::default();
-            from.iter().for_each(|c| parts.push(&format!("part{}", c + 1)));
-            table.write_all(&["part".to_string()], &[parts], &features, &AnyArray::F64(rows))?;
+    let drawn = need_density(&*stored.model, "sample")?.sample(args.n, common.seed);
+    let (names, labels) = match (&drawn.classes, stored.model.classifier()) {
+        (Some(from), Some(classifier)) => {
+            let classes = classifier.classes();
+            let mut labels = Labels::default();
+            from.iter().for_each(|class| labels.push(&classes[*class]));
+            (vec![classifier.class_name().to_string()], vec![labels])
         }
-        None => {
-            let model = need_density(&*stored.model, "sample")?;
-            let rows = model.sample(args.n, common.seed);
-            table.write_all(&[], &[], &features, &AnyArray::F64(rows))?;
-        }
-    }
+        _ => (Vec::new(), Vec::new()),
+    };
+    table.write_all(&names, &labels, &features, &AnyArray::F64(drawn.rows))?;
     if !is_stdout {
         reporter.info(format!("samples: {}", path.display()));
     }

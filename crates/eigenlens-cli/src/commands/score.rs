@@ -9,7 +9,6 @@ use crate::output::{TableOutput, print, view};
 use crate::progress::Progress;
 use crate::reporter::Reporter;
 use eigenlens::Value;
-use eigenlens::dispatch;
 use eigenlens::model::number;
 use eigenlens_io::{AnyArray, Labels, json};
 use eigenlens_report::{Column, Table};
@@ -24,15 +23,9 @@ pub fn run(args: &Score, common: &Common, reporter: &Reporter) -> Result<(), Fai
     let mut table =
         (args.output.as_ref()).map(|path| TableOutput::create(path, &inputs)).transpose()?;
     let stored = read_model(&args.model, common.threads)?;
-    let mixture = stored.model.as_mixture();
-    if mixture.is_none() {
-        need_density(&*stored.model, "score")?;
-    }
-    let mut names = vec!["log_likelihood".to_string()];
-    match mixture {
-        Some(mixture) => names.extend((1..=mixture.n_parts()).map(|c| format!("part{c}"))),
-        None => names.extend(["distance", "degrees", "p_value"].map(String::from)),
-    }
+    let density = need_density(&*stored.model, "score")?;
+    let names = density.score_names();
+    let by_p_value = names.last().is_some_and(|name| name == "p_value");
     let opened = Opened::for_model(&args.data.data, &stored, &args.reading, common, reporter)?;
     if let Some(table) = &mut table {
         table.begin(&opened.label_names(), &names, false, opened.n_samples().0)?;
@@ -41,30 +34,8 @@ pub fn run(args: &Score, common: &Common, reporter: &Reporter) -> Result<(), Fai
     let progress = Progress::bytes(reporter, "scoring");
     opened.for_each_piece(&progress, reporter, |piece, labels, first| {
         let data = piece.data();
-        let columns = match (mixture, stored.model.as_ppca()) {
-            (Some(mixture), _) => {
-                let found = dispatch!(&data, d => mixture.memberships(d));
-                let found = found.map_err(|e| opened.explain(e, first))?;
-                let (n, parts) = found.responsibilities.dim();
-                Array2::from_shape_fn((n, parts + 1), |(i, j)| match j {
-                    0 => found.log_likelihood[i],
-                    _ => found.responsibilities[[i, j - 1]],
-                })
-            }
-            (None, Some(model)) => {
-                let likelihood = dispatch!(&data, d => model.log_likelihood(d));
-                let likelihood = likelihood.map_err(|e| opened.explain(e, first))?;
-                let anomalies = dispatch!(&data, d => model.anomalies(d))?;
-                Array2::from_shape_fn((likelihood.samples.len(), 4), |(i, j)| match j {
-                    0 => likelihood.samples[i],
-                    1 => anomalies.distances[i],
-                    2 => anomalies.degrees[i] as f64,
-                    _ => anomalies.p_values[i],
-                })
-            }
-            (None, None) => return Err(Failure::Internal("a model without a density".into())),
-        };
-        all.add(first, &columns, labels, mixture.is_none());
+        let columns = density.score_samples(&data).map_err(|e| opened.explain(e, first))?;
+        all.add(first, &columns, labels, by_p_value);
         match &mut table {
             Some(table) => table.write(labels, view(&AnyArray::F64(columns))),
             None => Ok(()),
@@ -78,11 +49,7 @@ pub fn run(args: &Score, common: &Common, reporter: &Reporter) -> Result<(), Fai
             reporter.info(format!("scores: {}", path.display()));
         }
     }
-    let parameters = match (mixture, stored.model.as_ppca()) {
-        (Some(mixture), _) => mixture.n_parameters(),
-        (None, Some(model)) => model.n_parameters(),
-        (None, None) => 0.0,
-    };
+    let parameters = density.n_parameters();
     let text = if common.json {
         format!("{}\n", json::to_json_lines(&all.value(parameters)))
     } else {

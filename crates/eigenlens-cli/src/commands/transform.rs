@@ -8,7 +8,7 @@ use crate::input::Opened;
 use crate::output::{TableOutput, print, view};
 use crate::progress::Progress;
 use crate::reporter::Reporter;
-use eigenlens::{Value, dispatch};
+use eigenlens::Value;
 use eigenlens_io::{AnyArray, StoredModel, json};
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
 use std::path::Path;
@@ -58,7 +58,7 @@ fn write_with_errors(
     reporter: &Reporter,
 ) -> Result<usize, Failure> {
     let model = &*stored.model;
-    let (Some(pca), None) = (model.as_pca(), &stored.term_weights) else {
+    let (Some(uncertain), None) = (model.uncertain_scores(), &stored.term_weights) else {
         return Err(Failure::usage(
             format!("`--standard-errors` does not fit a model of the method `{}`", model.method()),
             "leave out `--standard-errors`",
@@ -66,26 +66,16 @@ fn write_with_errors(
     };
     let names = model.component_names();
     let with = |ending: &str| names.iter().map(|n| format!("{n}_{ending}")).collect::<Vec<_>>();
-    let second = if model.as_ppca().is_some() { Vec::new() } else { with("certainty") };
+    let second = if uncertain.has_certainty() { with("certainty") } else { Vec::new() };
     let columns = [names.clone(), with("error"), second].concat();
     table.begin(&opened.label_names(), &columns, false, opened.n_samples().0)?;
     let progress = Progress::bytes(reporter, "scoring");
     let mut n_samples = 0;
     opened.for_each_piece(&progress, reporter, |rows, labels, first| {
         let data = opened.with_policy(rows.data());
-        let matrix = match model.as_ppca() {
-            Some(ppca) => {
-                let found = dispatch!(&data, d => ppca.posterior(d));
-                let found = found.map_err(|e| opened.explain(e, first))?;
-                joined(&[found.means.view(), found.standard_deviations().view()])?
-            }
-            None => {
-                let found = dispatch!(&data, d => pca.transform_observed(d));
-                let found = found.map_err(|e| opened.explain(e, first))?;
-                let all = [&found.scores, &found.standard_errors, &found.certainty];
-                joined(&all.map(|m| m.view()))?
-            }
-        };
+        let found = uncertain.scores_with_errors(&data).map_err(|e| opened.explain(e, first))?;
+        let all = [Some(&found.scores), Some(&found.standard_errors), found.certainty.as_ref()];
+        let matrix = joined(&all.into_iter().flatten().map(|m| m.view()).collect::<Vec<_>>())?;
         n_samples += matrix.nrows();
         table.write(labels, view(&AnyArray::F64(matrix)))
     })?;

@@ -469,7 +469,7 @@ fn against_missing_values(
             ),
             format!("leave out `--missing {}`", policy.name()),
         )),
-        (None, _) if model.as_pca().is_some() || model.as_mixture().is_some() => {
+        (None, _) if model.uncertain_scores().is_some() || model.density().is_some() => {
             Ok("use `--missing em`: what is observed then speaks for the sample")
         }
         (None, _) => Ok(

@@ -208,6 +208,20 @@ fn relatives_of_ppca_work_from_the_command_line() {
     let parts = columns(&sandbox.text("r.csv"), &["part1", "part2", "part3"]);
     assert!(parts.iter().all(|r| (r.iter().sum::<f64>() - 1.0).abs() < 1e-9));
     sandbox.ok(&["score", "mix.safetensors", "holes.csv", "-o", "s.csv"]);
+    // The class is the part with the largest probability; probabilities are the scores.
+    let text = sandbox.ok(&["predict", "mix.safetensors", "iris.csv", "-o", "p.csv"]);
+    assert!(text.contains("part1") && text.contains("part3"), "{text}");
+    let names = ["probability_part1", "probability_part2", "probability_part3"];
+    let probabilities = columns(&sandbox.text("p.csv"), &names);
+    assert_eq!(probabilities, parts);
+    let (header, rows) = table(&sandbox.text("p.csv"));
+    let part = header.iter().position(|name| name == "part").unwrap();
+    for (row, p) in rows.iter().zip(&probabilities) {
+        let best = (0..3).max_by(|a, b| p[*a].total_cmp(&p[*b])).unwrap();
+        assert_eq!(row[part], format!("part{}", best + 1));
+    }
+    let ran = sandbox.run(&["predict", "m.safetensors", "iris.csv"]);
+    assert_eq!((ran.code, ran.out.as_str()), (64, ""), "{}", ran.err);
     sandbox.ok(&["sample", "mix.safetensors", "-n", "9", "-o", "new.csv"]);
     assert_eq!(table(&sandbox.text("new.csv")).0[0], "part");
     let model = "mix.safetensors";

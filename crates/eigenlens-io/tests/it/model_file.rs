@@ -313,7 +313,7 @@ fn kept() -> PathBuf {
 fn the_first_version_loads() {
     let read = StoredModel::read(&kept()).unwrap();
     assert_eq!(read.origin, stored().origin);
-    let model = read.model.as_pca().unwrap();
+    let model = read.model.pca().unwrap();
     assert_eq!((model.n_components(), model.n_features()), (2, 3));
     assert_eq!(model.feature_names().unwrap()[2], "ç");
     assert_eq!(model.n_samples(), Some(6.0));

@@ -1,18 +1,17 @@
 //! Entries that were hidden from the model against what it puts in their place, in standard deviations of their
 //! feature.
 
-use super::density;
+use super::latent;
 use crate::error::{Error, Result};
 use crate::plot::{Capability, DataUse, Plot};
 use crate::request::Request;
-use eigenlens::dispatch;
 use eigenlens_report::{Component, Scores};
 
 pub(crate) static PLOT: Plot = Plot {
     name: "imputation",
     about: "Held-out entries against what the model puts in their place",
     data: DataUse::Required,
-    needs: Capability::Density,
+    needs: Capability::Latent,
     options: &[],
     report: None,
     draw: |request| Ok(view(request)?.draw()?.into()),
@@ -22,8 +21,8 @@ pub(crate) static PLOT: Plot = Plot {
 const HIDDEN: f64 = 0.1;
 
 fn view(request: &Request) -> Result<Scores> {
-    let (ppca, samples) = (density(request.model(), &PLOT)?, request.need_samples(PLOT.name)?);
-    let hidden = dispatch!(samples.data(), d => ppca.held_out(d, HIDDEN, request.seed()));
+    let (latent, samples) = (latent(request.model(), &PLOT)?, request.need_samples(PLOT.name)?);
+    let hidden = latent.held_out(samples.data(), HIDDEN, request.seed());
     let hidden = hidden.map_err(Error::Samples)?;
     if hidden.entries.is_empty() {
         return Err(Error::TooFewObserved);

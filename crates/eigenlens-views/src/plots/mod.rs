@@ -14,8 +14,8 @@ pub mod scree;
 
 use crate::error::{Error, Result};
 use crate::plot::Plot;
-use eigenlens::model::Linear;
-use eigenlens::{Model, PcaModel, PpcaModel};
+use eigenlens::model::{LatentGaussian, Linear};
+use eigenlens::{Model, PcaModel};
 
 /// Every plot: a new one is its file and a row here.
 pub static PLOTS: &[&Plot] = &[
@@ -34,12 +34,12 @@ pub static PLOTS: &[&Plot] = &[
 
 /// The model as a PCA.
 fn pca<'m>(model: &'m dyn Model, plot: &Plot) -> Result<&'m PcaModel> {
-    model.as_pca().ok_or_else(|| does_not_fit(model, plot))
+    model.pca().ok_or_else(|| does_not_fit(model, plot))
 }
 
-/// The model as a density.
-fn density<'m>(model: &'m dyn Model, plot: &Plot) -> Result<&'m PpcaModel> {
-    model.as_ppca().ok_or_else(|| does_not_fit(model, plot))
+/// The hidden variables behind the samples.
+fn latent<'m>(model: &'m dyn Model, plot: &Plot) -> Result<&'m dyn LatentGaussian> {
+    model.latent().ok_or_else(|| does_not_fit(model, plot))
 }
 
 /// The weights of the features.

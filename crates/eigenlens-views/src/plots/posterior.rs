@@ -1,12 +1,11 @@
 //! Posterior means in the plane of two components, with ellipses that hold 95 % of the posterior of their
 //! samples: of all, or of some, as the caption says.
 
-use super::{density, scores};
+use super::{latent, scores};
 use crate::error::{Error, Result};
 use crate::plot::{Capability, DataUse, Drawing, Plot, PlotOption};
 use crate::request::Request;
 use crate::samples::CONFIDENCE;
-use eigenlens::dispatch;
 use eigenlens::model::covariance_ellipse;
 use eigenlens_report::{Coloring, Ellipse};
 
@@ -14,7 +13,7 @@ pub(crate) static PLOT: Plot = Plot {
     name: "posterior",
     about: "Posterior means of samples with an ellipse of their uncertainty",
     data: DataUse::Required,
-    needs: Capability::Density,
+    needs: Capability::Latent,
     options: &[PlotOption::Axes, PlotOption::Color, PlotOption::Names],
     report: None,
     draw,
@@ -22,8 +21,8 @@ pub(crate) static PLOT: Plot = Plot {
 
 fn draw(request: &Request) -> Result<Drawing> {
     let (model, samples) = (request.model(), request.need_samples(PLOT.name)?);
-    let ppca = density(model, &PLOT)?;
-    let posterior = dispatch!(samples.data(), d => ppca.posterior(d)).map_err(Error::Samples)?;
+    let latent = latent(model, &PLOT)?;
+    let posterior = latent.posterior(samples.data()).map_err(Error::Samples)?;
     let mut view = scores::view(request)?;
     let groups: Vec<usize> = match &view.coloring {
         Coloring::Groups { of, .. } => of.clone(),

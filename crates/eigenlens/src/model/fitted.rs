@@ -1,9 +1,7 @@
 //! What every fitted model can do, whatever method made it.
 
-use super::{
-    PcaModel, PpcaMixtureModel, PpcaModel, PreImage, PreImages, Shares, SparsePath, Summary,
-    Verification,
-};
+use super::capabilities::{Classifier, Density, LatentGaussian, UncertainScores};
+use super::{PcaModel, PreImage, PreImages, Shares, SparsePath, Summary, Verification};
 use crate::data::{Dataset, MissingReport};
 use crate::error::{Error, Result, Warning};
 use crate::model::parts::Parts;
@@ -16,7 +14,7 @@ use std::fmt::Debug;
 ///
 /// Programs that serve every method hold a `Box<dyn Model>`: it projects, describes itself
 /// ([`Model::summary`]) and is stored ([`Model::to_parts`], [`from_parts`](crate::from_parts)).
-/// What only some models have is asked for ([`Model::linear`], [`Model::as_pca`]) or is a typed
+/// What only some models have is asked for ([`Model::linear`], [`Model::density`], [`Model::classifier`]) or is a typed
 /// error ([`Error::NotDefined`]).
 pub trait Model: Debug + Send + Sync {
     /// The method that made the model, such as `pca`.
@@ -30,6 +28,11 @@ pub trait Model: Debug + Send + Sync {
 
     /// The number of components, k.
     fn n_components(&self) -> usize;
+
+    /// How large the model is, in words.
+    fn size(&self) -> String {
+        format!("components: {}", self.n_components())
+    }
 
     /// The names of the features, where they had any.
     fn feature_names(&self) -> Option<&[String]>;
@@ -80,6 +83,16 @@ pub trait Model: Debug + Send + Sync {
         not_defined("the reconstruction of samples", self.method())
     }
 
+    /// Samples (n × d) from scores (n × k).
+    fn inverse_transform_f32(&self, _: ArrayView2<f32>) -> Result<Array2<f32>> {
+        not_defined("the inverse of `transform`", self.method())
+    }
+
+    /// Samples (n × d) from scores (n × k).
+    fn inverse_transform_f64(&self, _: ArrayView2<f64>) -> Result<Array2<f64>> {
+        not_defined("the inverse of `transform`", self.method())
+    }
+
     /// Approximate pre-images with the distance they leave in feature space, where that is what a
     /// reconstruction is.
     fn pre_images_f32(&self, _: &Dataset<f32>, _: PreImage) -> Option<Result<PreImages<f32>>> {
@@ -117,13 +130,23 @@ pub trait Model: Debug + Send + Sync {
         None
     }
 
-    /// The model as a density with one Gaussian, with all that only such a model has.
-    fn as_ppca(&self) -> Option<&PpcaModel> {
+    /// The density of samples, where the model is one.
+    fn density(&self) -> Option<&dyn Density> {
         None
     }
 
-    /// The model as a mixture of Gaussians, with all that only such a model has.
-    fn as_mixture(&self) -> Option<&PpcaMixtureModel> {
+    /// The classes that the model knows, where it does.
+    fn classifier(&self) -> Option<&dyn Classifier> {
+        None
+    }
+
+    /// The hidden variables behind the samples, where the model has such.
+    fn latent(&self) -> Option<&dyn LatentGaussian> {
+        None
+    }
+
+    /// Scores with their standard errors, where samples may lack entries.
+    fn uncertain_scores(&self) -> Option<&dyn UncertainScores> {
         None
     }
 
@@ -132,8 +155,8 @@ pub trait Model: Debug + Send + Sync {
         None
     }
 
-    /// The model as a PCA, with all that only a PCA has.
-    fn as_pca(&self) -> Option<&PcaModel> {
+    /// The principal components with their variances and diagnostics, where the model is made of them.
+    fn pca(&self) -> Option<&PcaModel> {
         None
     }
 }

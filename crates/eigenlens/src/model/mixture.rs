@@ -1,5 +1,6 @@
 //! A fitted mixture of probabilistic PCAs.
 
+use super::capabilities::{Classifier, Density};
 use super::fitted::Model;
 use super::imputation::{Gaussian, Gaussians, jacobian};
 use super::parts::{Parts, Value};
@@ -249,6 +250,11 @@ impl Model for PpcaMixtureModel {
         self.n_features()
     }
 
+    fn size(&self) -> String {
+        let (parts, latent) = (self.n_parts(), self.latent_dimension());
+        format!("parts: {parts} of {latent} latent dimensions")
+    }
+
     /// The number of parts: a sample's scores are its responsibilities.
     fn n_components(&self) -> usize {
         self.n_parts()
@@ -336,7 +342,11 @@ impl Model for PpcaMixtureModel {
         self.missing.as_ref()
     }
 
-    fn as_mixture(&self) -> Option<&PpcaMixtureModel> {
+    fn density(&self) -> Option<&dyn Density> {
+        Some(self)
+    }
+
+    fn classifier(&self) -> Option<&dyn Classifier> {
         Some(self)
     }
 }

@@ -1,5 +1,6 @@
 //! Fitted models, and what they say of samples, features and components.
 
+mod capabilities;
 pub mod diagnostics;
 mod ellipse;
 mod embedding;
@@ -32,6 +33,10 @@ mod supervised_summary;
 pub mod supplementary;
 mod verify;
 
+pub use capabilities::{
+    Classifier, Density, Drawn, Imputed, LatentGaussian, ScoresWithErrors, UncertainScores,
+    most_probable,
+};
 pub use ellipse::{Ellipse, covariance_ellipse, normal_ellipse};
 pub use embedding::{Affinity, EmbeddingModel, Normalization, Scaling};
 pub use fitted::{Linear, Model};

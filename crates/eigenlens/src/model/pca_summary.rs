@@ -1,5 +1,6 @@
 //! A PCA as every surface sees it.
 
+use super::capabilities::UncertainScores;
 use super::fitted::{Linear, Model, scaled_by};
 use super::summary::{
     ScreeHeights, Shares, Summary, SummaryColumn, certificate_value, largest_weights, number,
@@ -12,7 +13,7 @@ use crate::linalg::dense::power_of_two;
 use crate::model::parts::{Parts, Value};
 use crate::plan::Plan;
 use crate::solver::Certificate;
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView2};
 
 impl Model for PcaModel {
     fn method(&self) -> &'static str {
@@ -78,6 +79,14 @@ impl Model for PcaModel {
         self.use_threads(threads);
     }
 
+    fn inverse_transform_f32(&self, scores: ArrayView2<f32>) -> Result<Array2<f32>> {
+        self.inverse_transform(scores)
+    }
+
+    fn inverse_transform_f64(&self, scores: ArrayView2<f64>) -> Result<Array2<f64>> {
+        self.inverse_transform(scores)
+    }
+
     fn reconstruct_f32(&self, data: &Dataset<f32>) -> Result<Array2<f32>> {
         self.reconstruct(data)
     }
@@ -112,7 +121,11 @@ impl Model for PcaModel {
         self.missing()
     }
 
-    fn as_pca(&self) -> Option<&PcaModel> {
+    fn uncertain_scores(&self) -> Option<&dyn UncertainScores> {
+        Some(self)
+    }
+
+    fn pca(&self) -> Option<&PcaModel> {
         Some(self)
     }
 }

@@ -81,6 +81,14 @@ impl Model for SparsePcaModel {
         self.use_threads(threads);
     }
 
+    fn inverse_transform_f32(&self, scores: ArrayView2<f32>) -> Result<Array2<f32>> {
+        self.inverse_transform(scores)
+    }
+
+    fn inverse_transform_f64(&self, scores: ArrayView2<f64>) -> Result<Array2<f64>> {
+        self.inverse_transform(scores)
+    }
+
     fn reconstruct_f32(&self, data: &Dataset<f32>) -> Result<Array2<f32>> {
         self.reconstruct(data)
     }

@@ -11,7 +11,7 @@ use crate::error::{Result, Warning};
 use crate::model::parts::{Parts, Value};
 use crate::plan::Plan;
 use crate::solver::Certificate;
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView2};
 
 impl Model for SupervisedPcaModel {
     fn method(&self) -> &'static str {
@@ -97,6 +97,14 @@ impl Model for SupervisedPcaModel {
 
     fn set_threads(&mut self, threads: Option<usize>) {
         self.use_threads(threads);
+    }
+
+    fn inverse_transform_f32(&self, scores: ArrayView2<f32>) -> Result<Array2<f32>> {
+        self.inverse_transform(scores)
+    }
+
+    fn inverse_transform_f64(&self, scores: ArrayView2<f64>) -> Result<Array2<f64>> {
+        self.inverse_transform(scores)
     }
 
     fn reconstruct_f32(&self, data: &Dataset<f32>) -> Result<Array2<f32>> {

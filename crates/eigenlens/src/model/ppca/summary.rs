@@ -3,13 +3,14 @@
 use super::{EmRecord, PpcaModel};
 use crate::data::{Dataset, MissingReport};
 use crate::error::{Error, Result, Warning};
+use crate::model::capabilities::{Density, LatentGaussian, UncertainScores};
 use crate::model::fitted::{Linear, Model, scaled_by};
 use crate::model::parts::{Parts, Value};
 use crate::model::summary::{Shares, Summary, SummaryColumn, number};
 use crate::model::{PcaModel, Verification};
 use crate::plan::Plan;
 use crate::solver::Certificate;
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView2};
 
 impl Model for PpcaModel {
     fn method(&self) -> &'static str {
@@ -105,6 +106,14 @@ impl Model for PpcaModel {
         self.use_threads(threads);
     }
 
+    fn inverse_transform_f32(&self, scores: ArrayView2<f32>) -> Result<Array2<f32>> {
+        self.inverse_transform(scores)
+    }
+
+    fn inverse_transform_f64(&self, scores: ArrayView2<f64>) -> Result<Array2<f64>> {
+        self.inverse_transform(scores)
+    }
+
     fn reconstruct_f32(&self, data: &Dataset<f32>) -> Result<Array2<f32>> {
         self.reconstruct(data)
     }
@@ -135,11 +144,19 @@ impl Model for PpcaModel {
         self.missing()
     }
 
-    fn as_ppca(&self) -> Option<&PpcaModel> {
+    fn density(&self) -> Option<&dyn Density> {
         Some(self)
     }
 
-    fn as_pca(&self) -> Option<&PcaModel> {
+    fn latent(&self) -> Option<&dyn LatentGaussian> {
+        Some(self)
+    }
+
+    fn uncertain_scores(&self) -> Option<&dyn UncertainScores> {
+        Some(self)
+    }
+
+    fn pca(&self) -> Option<&PcaModel> {
         Some(&self.body)
     }
 }
