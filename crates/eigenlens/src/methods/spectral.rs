@@ -5,8 +5,9 @@ use crate::error::{Error, Hint, Result, Warning};
 use crate::graph::{Neighborhood, Neighbors, Network, Points, Search};
 use crate::linalg::random;
 use crate::model::NegativePart;
+use crate::n_components::NComponents;
 use crate::operator::{Centered, Operator, SparseSymmetric};
-use crate::options::{NComponents, Options};
+use crate::options::Options;
 use crate::plan::{Plan, Route};
 use crate::scalar::Scalar;
 use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};
@@ -20,23 +21,13 @@ const DEFAULT_NEIGHBORS: usize = 10;
 
 /// The number of components: a number, or all that the method has.
 pub(super) fn resolve_k(request: &NComponents, limit: usize, n: usize, d: usize) -> Result<usize> {
-    match *request {
-        NComponents::Fixed(0) => Err(Error::Parameter {
-            name: "n_components",
-            value: "0".into(),
-            expected: "at least 1",
-        }),
-        NComponents::Fixed(requested) if requested > limit => {
-            Err(Error::TooManyComponents { requested, limit, samples: n, features: d })
-        }
-        NComponents::Fixed(k) => Ok(k),
-        NComponents::All => Ok(limit),
-        NComponents::VarianceShare(_) | NComponents::Rule(_) => Err(Error::Unsupported {
-            what: "a rule for the number of components".into(),
-            why: "is not defined for an embedding",
-            instead: Some(Hint::Set { option: "n_components", value: "2".into() }),
-        }),
-    }
+    request.check()?;
+    request.check_limit(limit, n, d)?;
+    request.number(limit).ok_or_else(|| Error::Unsupported {
+        what: "a rule for the number of components".into(),
+        why: "is not defined for an embedding",
+        instead: Some(Hint::Set { option: "n_components", value: "2".into() }),
+    })
 }
 
 /// Refuses what cannot be meant, and counts the samples.

@@ -9,7 +9,8 @@ use super::fit::Fit;
 use crate::data::{AnyDataset, DataShape, Dataset, Moments, Target, compiled_here};
 use crate::error::{Error, Result};
 use crate::model::{Projection, SparsePath, SparsePcaModel};
-use crate::options::{NComponents, Options};
+use crate::n_components::NComponents;
+use crate::options::Options;
 use crate::plan::Plan;
 use crate::scalar::Scalar;
 use crate::sparse_search::{Deflation, ProofLimits, Ridge};
@@ -303,7 +304,7 @@ impl SparsePca {
     /// Refuses what cannot be meant for d features.
     fn check(&self, d: usize) -> Result<()> {
         self.fit.options.check()?;
-        self.fit.check_options()?;
+        self.fit.n_components.check()?;
         self.path_points.map_or(Ok(()), path::check_points)?;
         if self.k > d {
             return Err(Error::Parameter {
