@@ -119,8 +119,10 @@ pub(super) fn plan_sparse(
     // The factor's size is known only once the graph is, and the solver checks it against the
     // budget. A small one is at most half full; a large one is taken to be that of a surface.
     let factor = if n <= 4000 { size * size / 2 } else { (12 * size * row as u64).max(8_000_000) };
+    // The basis, or, where it is the whole space, the pairs in all their copies.
+    let columns = (3 * basis).max(12 * (k as u64 + 1));
     let needed =
-        8 * size * (2 * d as u64 + 3 * basis + 12 * row as u64 + 64) + 3 * 8 * factor + (4 << 20);
+        8 * size * (2 * d as u64 + columns + 12 * row as u64 + 64) + 3 * 8 * factor + (4 << 20);
     plan(Route::ShiftInvert, format!("{what}: sparse, {n} × {n}, {k} components"), needed, options)
 }
 
