@@ -75,8 +75,9 @@ pub use model::{
     PpcaMixtureModel, PpcaModel, PreImage, PreImages, Projection, Scaling, SparsePath,
     SparsePcaModel, Summary, SupervisedPcaModel, Verification,
 };
+pub use n_components::{NComponents, Rule};
 pub use operator::{Deflated, Operator, SparseSymmetric, SymmetricMatrix};
-pub use options::{NComponents, Options, Rule, Solver};
+pub use options::{Options, Solver};
 pub use plan::{Plan, Route};
 pub use scalar::Scalar;
 pub use solver::Certificate;

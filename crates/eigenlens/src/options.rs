@@ -1,56 +1,6 @@
-//! What a user asks for. The request is a type, the answer is a number.
+//! What every method can be asked for: solver, threads, memory, seed, tolerance.
 
 use crate::error::{Error, Result};
-
-/// How many components to keep.
-#[derive(Clone, Debug, PartialEq)]
-pub enum NComponents {
-    /// Exactly this many.
-    Fixed(usize),
-    /// The fewest whose variances reach this share (0 to 1) of the total.
-    VarianceShare(f64),
-    /// As many as a rule finds.
-    Rule(Rule),
-    /// As many as the data allow: min(n, d).
-    All,
-}
-
-impl From<usize> for NComponents {
-    fn from(k: usize) -> Self {
-        NComponents::Fixed(k)
-    }
-}
-
-/// A rule that finds how many components to keep; [`n_components`](crate::n_components) computes them.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Rule {
-    /// Variances above this number.
-    Threshold(f64),
-    /// Components that each carry more than this share of the total variance.
-    Ratio(f64),
-    /// The fewest components that together reach this share of the total variance.
-    CumulativeShare(f64),
-    /// The elbow of the scree plot by profile likelihood (Zhu & Ghodsi 2006).
-    Elbow,
-    /// Minka's Laplace approximation to the evidence of probabilistic PCA (Minka 2000).
-    Minka,
-    /// The Bayesian information criterion on the likelihood of probabilistic PCA.
-    Bic,
-    /// Components that beat the 95th percentile of data with independent columns (Horn 1965).
-    ParallelAnalysis,
-    /// The optimal hard threshold for singular values (Gavish & Donoho 2014); the noise's standard
-    /// deviation, or `None` to estimate it from the median singular value.
-    GavishDonoho {
-        /// Standard deviation of the noise in one entry, when known.
-        noise: Option<f64>,
-    },
-    /// Variances above those of a stick broken at random.
-    BrokenStick,
-    /// Variances above 1, for standardised data only.
-    Kaiser,
-    /// Least error on held-out entries.
-    CrossValidation,
-}
 
 /// Which route to the components; [`Solver::Auto`] picks one and says why.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

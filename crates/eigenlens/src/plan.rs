@@ -2,7 +2,8 @@
 
 use crate::data::{DataShape, has_gram_apply, reading_memory, reduction_block_rows};
 use crate::error::{Bytes, Error, Result};
-use crate::options::{NComponents, Options, Rule, Solver};
+use crate::n_components::{NComponents, Rule};
+use crate::options::{Options, Solver};
 use crate::solver::{dense, krylov, tsqr};
 use std::fmt;
 
@@ -149,19 +150,19 @@ impl Task<'_> {
         self.shape.n_features
     }
 
+    /// The most components that there may be.
+    pub fn limit(&self) -> usize {
+        self.n().unwrap_or(usize::MAX).min(self.d())
+    }
+
     pub fn sparse(&self) -> bool {
         self.shape.n_stored.is_some()
     }
 
     /// The number of components, as far as it is known before the spectrum.
     pub fn likely_k(&self) -> usize {
-        let limit = self.n().unwrap_or(usize::MAX).min(self.d());
-        match self.n_components {
-            NComponents::Fixed(k) => (*k).min(limit),
-            NComponents::VarianceShare(_) => self.at_least.max(32).min(limit),
-            NComponents::Rule(rule) if !needs_spectrum(rule) => self.at_least.max(32).min(limit),
-            NComponents::Rule(_) | NComponents::All => limit,
-        }
+        let limit = self.limit();
+        self.n_components.likely(limit).max(self.at_least.min(limit))
     }
 
     /// Seconds on a nominal machine: only their order matters.
@@ -224,27 +225,15 @@ impl Task<'_> {
 
     /// Bytes with the most components that there may be within the budget.
     fn most_memory(&self, route: Route) -> u64 {
-        let depends_on_data = match self.n_components {
-            NComponents::VarianceShare(_) => true,
-            NComponents::Rule(rule) => !needs_spectrum(rule),
-            NComponents::Fixed(_) | NComponents::All => false,
-        };
-        if !depends_on_data {
+        if !self.n_components.grows() {
             return self.memory(route);
         }
-        let limit = self.n().unwrap_or(usize::MAX).min(self.d());
-        self.memory_with(route, self.most_components(route, limit))
+        self.memory_with(route, self.most_components(route, self.limit()))
     }
 
     /// The most components that a route affords within the budget, up to `limit`.
     pub fn most_components(&self, route: Route, limit: usize) -> usize {
-        let budget = self.options.memory.unwrap_or(u64::MAX);
-        let (mut fits, mut too_many) = (0, limit + 1);
-        while too_many - fits > 1 {
-            let k = fits + (too_many - fits) / 2;
-            if self.memory_with(route, k) <= budget { fits = k } else { too_many = k }
-        }
-        fits
+        most_within(self.options.memory, limit, |k| self.memory_with(route, k))
     }
 
     /// Bytes allocated at the peak, beyond data and scores, with `n_components`.
@@ -329,14 +318,24 @@ impl Task<'_> {
     }
 }
 
+/// The most components, up to `limit`, whose memory is within the budget.
+pub(crate) fn most_within(
+    budget: Option<u64>,
+    limit: usize,
+    memory: impl Fn(usize) -> u64,
+) -> usize {
+    let Some(budget) = budget else { return limit };
+    let (mut fits, mut too_many) = (0, limit.saturating_add(1));
+    while too_many - fits > 1 {
+        let k = fits + (too_many - fits) / 2;
+        if memory(k) <= budget { fits = k } else { too_many = k }
+    }
+    fits
+}
+
 /// Products with the data that an iteration for `k` components is likely to take.
 pub(crate) fn likely_applications(k: usize) -> usize {
     12 + 3 * k / 10
-}
-
-/// Whether a rule looks at all variances; the others stop where they have seen enough.
-pub(crate) fn needs_spectrum(rule: &Rule) -> bool {
-    !matches!(rule, Rule::Threshold(_) | Rule::Ratio(_) | Rule::CumulativeShare(_))
 }
 
 /// Chooses the cheapest feasible route within the memory budget, or checks the one asked for.

@@ -1,15 +1,20 @@
 //! The memory a fit allocates against the memory its plan states: one test, alone in its process, so
 //! that nothing else allocates.
 
+#[path = "it/estimators.rs"]
+mod estimators;
 #[allow(dead_code)]
 #[path = "it/torture_support.rs"]
 mod torture_support;
 
+use eigenlens::n_components::Need;
 use eigenlens::{
-    Csr, Dataset, EmbeddingModel, Error, Isomap, KernelPca, KernelSupervisedPca, LabelKernel,
-    LaplacianEigenmaps, Lle, Mds, Metric, Missing, NComponents, Options, Pca, Plan, Ppca, Ridge,
-    Route, Rule, SampleWeights, Scalar, Solver, SparsePca, SupervisedPca, Target,
+    AnyDataset, Csr, Dataset, EmbeddingModel, Error, FitContext, Isomap, KernelSupervisedPca,
+    LabelKernel, LaplacianEigenmaps, Lle, METHODS, Mds, Method, Metric, Missing, NComponents,
+    Options, Pca, Plan, Ridge, Route, Rule, SampleWeights, Scalar, Solver, SparsePca,
+    SupervisedPca, Target,
 };
+use estimators::{classes, estimator};
 use ndarray::Array2;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -256,7 +261,7 @@ fn plans_are_kept() {
     println!("{}", report.lines.join("\n"));
     budgets();
     sparse_components();
-    numbers_from_the_data();
+    every_method_and_kind();
     assert_eq!(report.wrong, 0, "\n{}", report.lines.join("\n"));
 }
 
@@ -372,62 +377,119 @@ fn budgets() {
     }
 }
 
-/// Numbers of components that only the data tell: an accepted budget is kept, or the fit is refused.
-fn numbers_from_the_data() {
+/// Every method, every kind of number of components, budgets from ample to too small: what is allocated
+/// stays within an accepted budget, or the fit is refused. A kind that a method does not take is its own
+/// usage error, whatever the budget.
+fn every_method_and_kind() {
     use NComponents::{All, Fixed, VarianceShare};
-    // A flat spectrum: shares need many components.
-    let x = Random::new(8).normals(1500, 700).mapv(|v| v as f32);
-    let gappy = Array2::from_shape_fn((400, 60), |(i, f)| {
-        if (i * 7 + f * 3) % 11 == 0 { f64::NAN } else { f64::from(x[[i, f]]) }
+    // A flat spectrum, of which shares need many components, one that falls, and one with gaps.
+    let flat = Random::new(8).normals(700, 650).mapv(|v| v as f32);
+    let falling = distinct(9, 400, 60);
+    let gappy = Array2::from_shape_fn((300, 40), |(i, f)| {
+        if (i * 7 + f * 3) % 11 == 0 { f64::NAN } else { falling[[i, f]] }
     });
-    let rules = [Rule::CumulativeShare(0.5), Rule::Threshold(0.9), Rule::Ratio(1e-3), Rule::Elbow];
-    let mut kinds =
-        vec![Fixed(20), VarianceShare(0.1), VarianceShare(0.5), VarianceShare(0.9), All];
-    kinds.extend(rules.map(NComponents::Rule));
-    let (mut kept, mut refused) = (0, 0);
-    for mebibytes in [12, 20, 28, 40, 80, 160, 1024] {
-        let memory = Some(mebibytes << 20);
-        let options = Options { memory, threads: Some(4), ..Options::default() };
-        for kind in &kinds {
-            let pca = Pca::new(kind.clone()).options(options.clone());
-            let what = format!("{kind:?} within {mebibytes} MiB");
-            let data = Dataset::from(&x);
-            count(&what, mebibytes, || pca.fit(&data).map(drop), &mut kept, &mut refused);
-            let kernel = KernelPca::new(kind.clone()).options(options.clone());
-            let small = x.slice(ndarray::s![..600, ..20]);
-            let data = Dataset::dense(small);
-            let what = format!("kernel, {what}");
-            count(&what, mebibytes, || kernel.fit(&data).map(drop), &mut kept, &mut refused);
+    let tables = [
+        AnyDataset::from(Dataset::from(&flat)),
+        AnyDataset::from(Dataset::from(&falling)),
+        AnyDataset::from(Dataset::from(&gappy).with_missing(Missing::Em)),
+    ];
+    let mut kinds = vec![Fixed(5), VarianceShare(0.1), VarianceShare(0.6), VarianceShare(1.0), All];
+    kinds.extend(Rule::all().into_iter().map(NComponents::Rule));
+    kinds.extend([Rule::CumulativeShare(0.5), Rule::Ratio(1e-3)].map(NComponents::Rule));
+    let mut wrong = Vec::new();
+    for method in METHODS {
+        let mut seen = Seen::default();
+        for data in &tables {
+            // Not every method takes data with gaps.
+            let five = estimator(method, &Fixed(5), &Options::default(), &data.shape()).unwrap();
+            let n = data.n_samples().unwrap_or(0);
+            let target = classes(Random::new(4).normals(n, 1).column(0).mapv(|v| 6.0 * v).view());
+            let mut context = FitContext::new().with_target(Some(&target));
+            if data.missing() == Missing::Em
+                && matches!(five.fit(data, &mut context), Err(Error::Unsupported { .. }))
+            {
+                continue;
+            }
+            for kind in &kinds {
+                seen.fits(method, kind, data, &target);
+            }
         }
-        for share in [0.3, 0.9] {
-            let ppca = Ppca::new(VarianceShare(share)).options(options.clone());
-            let data = Dataset::from(&gappy).with_missing(Missing::Em);
-            let what = format!("em, {share} within {mebibytes} MiB");
-            count(&what, mebibytes, || ppca.fit(&data).map(drop), &mut kept, &mut refused);
-        }
+        println!("{:<24} {} kept, {} refused", method.name, seen.kept, seen.refused);
+        assert!(seen.kept > 0 && seen.refused > 0, "{}: both must be seen", method.name);
+        wrong.append(&mut seen.wrong);
     }
-    assert!(kept > 60 && refused > 10, "{kept} kept, {refused} refused");
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
-fn count(
-    what: &str,
-    mebibytes: u64,
-    fit: impl FnOnce() -> eigenlens::Result<()>,
-    kept: &mut usize,
-    refused: &mut usize,
-) {
-    let (peak, outcome) = measured(fit);
-    match outcome {
-        Ok(()) => {
-            assert!(peak as u64 <= mebibytes << 20, "{what}: {:.1} MiB", peak as f64 / 1048576.0);
-            *kept += 1;
+/// How fits under budgets went.
+#[derive(Default)]
+struct Seen {
+    kept: usize,
+    refused: usize,
+    wrong: Vec<String>,
+}
+
+impl Seen {
+    fn fits(
+        &mut self,
+        method: &'static Method,
+        kind: &NComponents,
+        data: &AnyDataset,
+        target: &Target,
+    ) {
+        let shape = data.shape();
+        let with = |memory| {
+            let options =
+                Options { memory, threads: Some(4), max_iterations: 40, ..Options::default() };
+            estimator(method, kind, &options, &shape)
+        };
+        let Some(free) = with(None) else { return };
+        let plan = match free.plan(&shape, Some(target)) {
+            Ok(plan) => plan,
+            Err(error) => return self.usage(method, kind, &error),
+        };
+        // Iterations, rules that draw data, and searches take their time with many features.
+        let draws = matches!(kind, NComponents::Rule(rule) if rule.need() == Need::Data);
+        let sparse = method.name == "sparse-pca" && *kind == NComponents::All;
+        if shape.n_features > 100 && (draws || sparse || plan.route == Route::Em) {
+            return;
         }
-        Err(Error::Memory { needed, budget, .. }) => {
-            assert!(needed > budget, "{what}: {needed} of {budget}");
-            *refused += 1;
+        let likely = plan.likely_memory;
+        // Too small, just enough for what is likely, ample.
+        for budget in [likely / 3, likely, 8 * likely + (256 << 20)] {
+            let what = format!(
+                "{}, {kind:?}, {} × {} within {:.1} MiB",
+                method.name,
+                shape.n_samples.unwrap_or(0),
+                shape.n_features,
+                budget as f64 / 1048576.0
+            );
+            let Some(estimator) = with(Some(budget)) else { return };
+            let mut context = FitContext::new().with_target(Some(target));
+            let (peak, outcome) = measured(|| estimator.fit(data, &mut context).map(drop));
+            match outcome {
+                Ok(()) => {
+                    let mebibytes = peak as f64 / 1048576.0;
+                    if peak as u64 > budget {
+                        self.wrong.push(format!("{what}: {mebibytes:.1} MiB"));
+                    }
+                    self.kept += 1;
+                }
+                Err(Error::Memory { needed, budget: told, .. }) => {
+                    assert!(needed > told, "{what}: {needed} of {told}");
+                    self.refused += 1;
+                }
+                Err(error) => self.usage(method, kind, &error),
+            }
         }
-        // Rules that do not go with a kernel.
-        Err(Error::NotDefined { .. } | Error::Unsupported { .. }) => {}
-        Err(error) => panic!("{what}: {error}"),
+    }
+
+    /// The only other way out: the method does not take this kind, and says so.
+    fn usage(&mut self, method: &'static Method, kind: &NComponents, error: &Error) {
+        let takes = matches!(kind, NComponents::Fixed(_) | NComponents::All);
+        let own = matches!(error, Error::NotDefined { .. } | Error::Unsupported { .. });
+        if takes || !own {
+            self.wrong.push(format!("{}, {kind:?}: {error:?}", method.name));
+        }
     }
 }

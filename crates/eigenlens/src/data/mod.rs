@@ -243,7 +243,7 @@ impl<'a, T: Scalar> Dataset<'a, T> {
     }
 
     /// The same data set without its weights, borrowed for as long as this one is.
-    pub(crate) fn reborrow(&self) -> Dataset<'_, T> {
+    pub(crate) fn unweighted(&self) -> Dataset<'_, T> {
         let source = match &self.source {
             Source::Dense(x) => Source::Dense(x.view()),
             Source::Sparse(x) => Source::Sparse(x),

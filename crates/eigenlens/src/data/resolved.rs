@@ -124,7 +124,7 @@ impl<T: Scalar> Resolved<'_, T> {
     /// The data without holes.
     pub fn dataset(&self) -> Dataset<'_, T> {
         let source = match &self.body {
-            Body::Same => self.original.reborrow().source,
+            Body::Same => self.original.unweighted().source,
             Body::Dense(x) => Source::Dense(x.view()),
             Body::Sparse(x) => Source::Sparse(x),
             Body::Streamed(x) => Source::Streamed(x),

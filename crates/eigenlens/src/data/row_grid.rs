@@ -111,7 +111,7 @@ impl<'a, T: Scalar> RowGrid<'a, T> {
     ) -> Result<Self> {
         data.shape().check_columns()?;
         let counts = data.weights().map(counts).transpose()?;
-        Ok(RowGrid { counts, ..Self::plain(data.reborrow()) })
+        Ok(RowGrid { counts, ..Self::plain(data.unweighted()) })
     }
 
     /// The same rows without weights, as new samples are seen.
@@ -119,7 +119,7 @@ impl<'a, T: Scalar> RowGrid<'a, T> {
         if data.n_features() == 0 {
             return Err(Error::NoColumns);
         }
-        let mut grid = Self::plain(data.reborrow());
+        let mut grid = Self::plain(data.unweighted());
         if let Some(exponents) = exponents {
             let fits = |e: &i32| {
                 (f64::MIN_POSITIVE..f64::INFINITY).contains(&T::from_f64(power_of_two(-e)).to_f64())

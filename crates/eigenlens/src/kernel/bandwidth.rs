@@ -80,7 +80,7 @@ impl Bandwidth {
         match *self {
             Bandwidth::Gamma(gamma) => Ok(gamma),
             Bandwidth::Scale => {
-                let plain = data.reborrow();
+                let plain = data.unweighted();
                 let columns = Columns::of(&mut RowGrid::new(&plain)?)?;
                 let n = columns.weight;
                 let grand = columns.mean_hi.iter().sum::<f64>() / d;

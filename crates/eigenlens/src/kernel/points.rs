@@ -96,7 +96,7 @@ impl<'k, 'd, T: Scalar> Gathering<'k, 'd, T> {
                 instead: Some(Hint::Rescale),
             });
         }
-        Ok(Gathering { kernel, data: data.reborrow(), columns, exact: false, center: false })
+        Ok(Gathering { kernel, data: data.unweighted(), columns, exact: false, center: false })
     }
 
     /// Computes in f64 whatever the type of the data.
@@ -282,7 +282,7 @@ impl Points {
     }
 
     fn read<T: Scalar>(&mut self, data: &Dataset<T>) -> Result<()> {
-        let plain = data.reborrow();
+        let plain = data.unweighted();
         let grid = RowGrid::new(&plain)?;
         grid.for_each_batch(reduction_block_rows(data.n_features()), |batch| {
             self.push_slab(&plain, &batch)
@@ -382,7 +382,7 @@ impl Points {
         data: &Dataset<T>,
         mut visit: impl FnMut(&PanelRef),
     ) -> Result<()> {
-        let plain = data.reborrow();
+        let plain = data.unweighted();
         let grid = RowGrid::new(&plain)?;
         grid.for_each_batch(reduction_block_rows(data.n_features()), |batch| {
             let mut scratch = Vec::new();

@@ -90,7 +90,7 @@ impl Projection {
     ) -> Result<usize> {
         let k = self.n_components();
         let packed = Packed::<S>::new(self.coefficients.view());
-        let plain = data.reborrow();
+        let plain = data.unweighted();
         let grid = RowGrid::new(&plain)?;
         let batch = batch_rows(data.n_features(), 16);
         {

@@ -90,7 +90,7 @@ impl RandomFeatures {
         let mut right = Array2::<f64>::zeros((d, width));
         right.slice_mut(s![.., ..m]).assign(&self.frequencies);
         let right = right.as_slice().unwrap_or_default();
-        let plain = data.reborrow();
+        let plain = data.unweighted();
         let grid = RowGrid::new(&plain)?;
         grid.for_each_batch(batch_rows(d, 2), |batch| {
             let mut out = vec![0.0; batch.rows * m];

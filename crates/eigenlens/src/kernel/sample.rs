@@ -19,7 +19,7 @@ pub(crate) fn sample_rows<T: Scalar>(
     let mut rng = random::stream(seed, 11);
     let mut rows: Vec<f64> = Vec::new();
     let mut seen = 0usize;
-    let plain = data.reborrow();
+    let plain = data.unweighted();
     let grid = RowGrid::new(&plain)?;
     grid.for_each_batch(reduction_block_rows(d), |batch| {
         let mut scratch = Vec::new();

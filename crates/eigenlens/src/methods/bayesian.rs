@@ -9,7 +9,8 @@ use crate::data::{AnyDataset, DataShape, Dataset, Missing, Target, compiled_here
 use crate::em::{Observer, Progress};
 use crate::error::{Error, Result};
 use crate::model::PpcaModel;
-use crate::options::{NComponents, Options};
+use crate::n_components::NComponents;
+use crate::options::Options;
 use crate::plan::Plan;
 use crate::scalar::Scalar;
 use ndarray::Array2;

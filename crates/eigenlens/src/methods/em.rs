@@ -14,8 +14,8 @@ use crate::linalg::dense::{power_of_two, thin_svd};
 use crate::linalg::{pool, random};
 use crate::model::ppca::EmRecord;
 use crate::model::{LinearMap, PcaModel, PcaParts};
-use crate::options::NComponents;
-use crate::plan::{Plan, Route};
+use crate::n_components::{Head, LeadingPairs, NComponents, Rule, Spectrum, resolve};
+use crate::plan::{Plan, Route, most_within};
 use crate::scalar::Scalar;
 use crate::solver::certificate::{self, Evidence, Measured, PROBES};
 use crate::solver::{Convergence, finish};
@@ -97,8 +97,8 @@ impl Fit {
         let mut plan = Plan::new(Route::Em, reason, 60, self.em_memory(shape).peak);
         if let NComponents::VarianceShare(_) = self.n_components {
             // Any number of components may be needed, within the budget.
-            let all = memory(shape, shape.n_features, 1, None).peak;
-            plan.peak_memory = self.options.memory.unwrap_or(all).max(plan.likely_memory);
+            let most = self.em_memory_with(shape, self.em_room(shape, shape.n_features));
+            plan.peak_memory = most.peak.max(plan.likely_memory);
         }
         match self.options.memory {
             Some(budget) if budget < plan.likely_memory => Err(Error::Memory {
@@ -110,24 +110,16 @@ impl Fit {
         }
     }
 
-    /// Refuses more components than the budget has room for.
-    fn check_em_memory(&self, shape: &DataShape, k: usize) -> Result<()> {
-        let Some(budget) = self.options.memory else { return Ok(()) };
-        let needed = memory(shape, k, 1, Some(budget)).peak;
-        if needed <= budget {
-            return Ok(());
-        }
-        let route = format!("expectation maximisation with {k} components");
-        Err(Error::Memory { route, needed, budget })
+    /// The most components that the budget has room for.
+    fn em_room(&self, shape: &DataShape, limit: usize) -> usize {
+        most_within(self.options.memory, limit, |k| self.em_memory_with(shape, k).peak)
     }
 
     fn em_memory(&self, shape: &DataShape) -> Memory {
-        let d = shape.n_features;
-        let k = match self.n_components {
-            NComponents::Fixed(k) => k.min(d),
-            NComponents::All => d,
-            _ => 32.min(d),
-        };
+        self.em_memory_with(shape, self.n_components.likely(shape.n_features))
+    }
+
+    fn em_memory_with(&self, shape: &DataShape, k: usize) -> Memory {
         memory(shape, k, 1, self.options.memory)
     }
 
@@ -146,7 +138,7 @@ impl Fit {
                 instead: Some(Hint::Set { option: "missing", value: "mean".into() }),
             });
         }
-        self.check_options()?;
+        self.n_components.check()?;
         let plan = self.plan_em(&data.shape())?;
         pool::run(self.options.threads, || {
             let surveyed = Surveyed::new(data, self.standardize)?;
@@ -178,51 +170,24 @@ impl Fit {
             noise_floor: (NOISE_FLOOR * mean_variance).max(f64::MIN_POSITIVE),
             room: self.em_memory(&data.shape()).room,
         };
-        // A full covariance has one variance that may as well be called noise: with k = d − 1 the
-        // model is as free as with k = d.
-        let most = d.saturating_sub(1);
-        let Surveyed { grid, scaler, variances, .. } = surveyed;
         // Where nothing varies a prior has nothing to weigh: it switches every direction off.
         let nothing = em_options.bayesian && mean_variance == 0.0;
-        let attempt = |k: usize, observer: &mut Observer| {
-            fit(
-                grid,
-                scaler,
-                variances,
-                k.min(most),
-                em_options.bayesian && !nothing,
-                &em,
-                self.options.seed,
-                observer,
-            )
+        let shape = data.shape();
+        let mut fits = EmFits {
+            fit: self,
+            shape: &shape,
+            surveyed,
+            em: &em,
+            bayesian: em_options.bayesian && !nothing,
+            limit,
+            observer,
         };
-        let (k, mut estimate) = match &self.n_components {
-            NComponents::Fixed(k) => (*k, attempt(*k, observer)?),
-            NComponents::All => (limit, attempt(limit, observer)?),
-            NComponents::VarianceShare(share) => {
-                let mut k = 2.min(limit);
-                loop {
-                    let estimate = attempt(k, observer)?;
-                    let enough = reached(&estimate.parts[0], surveyed, *share)?;
-                    match enough {
-                        Some(fewest) if fewest == k || k == 1 => break (k, estimate),
-                        Some(fewest) => break (fewest, attempt(fewest, observer)?),
-                        None if k == limit => break (k, estimate),
-                        None => {
-                            k = (2 * k).min(limit);
-                            self.check_em_memory(&data.shape(), k)?;
-                        }
-                    }
-                }
-            }
-            NComponents::Rule(rule) => {
-                return Err(Error::Unsupported {
-                    what: format!("the rule `{}` on data with missing entries", rule.name()),
-                    why: "needs a spectrum that expectation maximisation does not compute",
-                    instead: None,
-                });
-            }
-        };
+        let resolved = resolve(&self.n_components, &mut fits, &mut Vec::new())?;
+        let (k, mut estimate) = resolved.or_refuse(|at_least| Error::Memory {
+            route: format!("expectation maximisation with {at_least} components"),
+            needed: self.em_memory_with(&shape, at_least).peak,
+            budget: self.options.memory.unwrap_or(u64::MAX),
+        })?;
         if nothing {
             estimate.parts.iter_mut().for_each(|part| part.w.fill(0.0));
         }
@@ -388,21 +353,77 @@ impl Fit {
     }
 }
 
-/// The fewest components that reach a share of the variance, where those fitted do.
-fn reached<T: Scalar>(
-    part: &FactorGaussian,
-    surveyed: &Surveyed<T>,
-    share: f64,
-) -> Result<Option<usize>> {
-    let varying = surveyed.scaler.inv_scale.iter().filter(|w| **w > 0.0).count();
-    let (strengths, ..) = axes(part, false)?;
-    let total: f64 = strengths.iter().sum::<f64>() + varying as f64 * part.noise;
-    let mut sum = 0.0;
-    let fewest = strengths.iter().position(|s| {
-        sum += s + part.noise;
-        sum >= share * total * (1.0 - 1e-12)
-    });
-    Ok(fewest.map(|last| last + 1))
+/// Fits with more and more components, as the number of components is asked of them.
+struct EmFits<'a, 'd, 'o, T: Scalar> {
+    fit: &'a Fit,
+    shape: &'a DataShape,
+    surveyed: &'a Surveyed<'d, T>,
+    em: &'a Em,
+    bayesian: bool,
+    limit: usize,
+    observer: &'a mut Observer<'o>,
+}
+
+impl<T: Scalar> LeadingPairs for EmFits<'_, '_, '_, T> {
+    type Pairs = Estimate;
+
+    fn leading(&mut self, k: usize) -> Result<Estimate> {
+        let Surveyed { grid, scaler, variances, .. } = self.surveyed;
+        // What is kept from pass to pass takes what so many components leave of the budget.
+        let em = Em { room: self.fit.em_memory_with(self.shape, k).room, ..*self.em };
+        // A full covariance has one variance that may as well be called noise: with k = d − 1 the
+        // model is as free as with k = d.
+        let k = k.min(self.shape.n_features.saturating_sub(1));
+        let seed = self.fit.options.seed;
+        fit(grid, scaler, variances, k, self.bayesian, &em, seed, self.observer)
+    }
+
+    fn head(&self, estimate: &Estimate, k: usize) -> Result<Head> {
+        let part = &estimate.parts[0];
+        let varying = self.surveyed.scaler.inv_scale.iter().filter(|w| **w > 0.0).count();
+        let (strengths, ..) = axes(part, false)?;
+        let total = strengths.iter().sum::<f64>() + varying as f64 * part.noise;
+        let mut values: Vec<f64> = strengths.iter().map(|s| s + part.noise).collect();
+        values.resize(k, part.noise);
+        Ok(Head { values, total, rounding_floor: 0.0, max_rank: self.limit })
+    }
+
+    fn limit(&self) -> usize {
+        self.limit
+    }
+
+    fn room(&self) -> usize {
+        self.fit.em_room(self.shape, self.limit)
+    }
+
+    fn first(&self) -> usize {
+        2
+    }
+
+    fn nested(&self) -> bool {
+        false
+    }
+
+    fn check_rule(&self, rule: Rule) -> Result<()> {
+        Err(Error::Unsupported {
+            what: format!("the rule `{}` on data with missing entries", rule.name()),
+            why: "needs a spectrum that expectation maximisation does not compute",
+            instead: None,
+        })
+    }
+
+    fn spectrum<'h>(&'h self, head: &'h Head) -> Spectrum<'h> {
+        Spectrum {
+            values: &head.values,
+            total_variance: head.total,
+            n_samples: self.surveyed.observed.row_weight,
+            n_features: self.shape.n_features,
+            n_varying: head.max_rank,
+            max_rank: head.max_rank,
+            centered: true,
+            standardized: self.fit.standardize,
+        }
+    }
 }
 
 /// Squared lengths, unit rows (k × d), and α.

@@ -6,7 +6,7 @@ use crate::em::{Observer, Progress};
 use crate::error::{Error, Result};
 use crate::model::Model;
 use crate::model::parts::Parts;
-use crate::options::NComponents;
+use crate::n_components::NComponents;
 use crate::plan::Plan;
 use crate::scalar::Scalar;
 use ndarray::Array2;

@@ -12,9 +12,9 @@ use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::{gemm, pool};
 use crate::model::{LinearMap, PcaModel, PcaParts, factors};
-use crate::n_components::{self, Outcome, Reason, Sample, Spectrum};
+use crate::n_components::{Head, LeadingPairs, NComponents, Resolved, Rule, Spectrum, resolve};
 use crate::operator::FeatureGram;
-use crate::options::{NComponents, Options, Rule, Solver};
+use crate::options::{Options, Solver};
 use crate::plan::{self, Plan, Route, Task};
 use crate::scalar::{Scalar, typed};
 use crate::solver::covariance_solver::{CovarianceSolver, EigenPairs};
@@ -213,20 +213,26 @@ impl Fit {
             false => self.next_route(&shape, plan.route, columns.rows, at_least),
         };
         let slower = next(0).filter(|_| plan.route == Route::Iterative);
-        let selector = ComponentSelector {
+        let mut asked_pairs = CovariancePairs {
             fit: self,
-            limit,
-            n_varying: n_varying(&variances),
-            max_rank,
-            total,
+            solver: &solver,
+            data,
             columns: &columns,
+            n_varying: n_varying(&variances),
+            total,
+            limit,
+            max_rank,
             tolerance: self.tolerance::<T>(),
             affordable: slower.as_ref().map_or(usize::MAX, |_| task.most_applications()),
-            most: task.most_components(plan.route, limit),
+            room: task.most_components(plan.route, limit),
+            applications: 0,
         };
         let mut notes = Vec::new();
-        let (k, asked, mut pairs) = match selector.resolve(&solver, data, &mut notes)? {
-            Resolved::Found { k, asked, pairs } => (k, asked, *pairs),
+        let too_slow =
+            |next| Ok(Followed::GaveUp { why: "the iteration would take longer".into(), next });
+        let (k, asked, mut pairs) = match resolve(&self.n_components, &mut asked_pairs, &mut notes)?
+        {
+            Resolved::Found { k, asked, pairs } => (k, asked, pairs),
             Resolved::TooMany { at_least } => {
                 let Some(next) = next(at_least) else {
                     return Err(Error::Memory {
@@ -238,10 +244,13 @@ impl Fit {
                 let why = format!("at least {at_least} components are needed");
                 return Ok(Followed::GaveUp { why, next });
             }
+            Resolved::TooSlow => match slower {
+                Some(next) => return too_slow(next),
+                None => return Err(Error::Internal("an iteration that was not begun".into())),
+            },
         };
         if let Some(next) = slower.filter(|_| !pairs.convergence.converged) {
-            let why = "the iteration would take longer".into();
-            return Ok(Followed::GaveUp { why, next });
+            return too_slow(next);
         }
         let rank = pairs
             .values
@@ -394,44 +403,19 @@ impl Fit {
         shape.check()?;
         match (shape.n_samples, shape.n_weights) {
             (Some(n), _) if n < 2 => return Err(Error::TooFewRows { found: n, needed: 2 }),
-            (Some(n), None) => self.check_k(n.min(shape.n_features), n, shape.n_features)?,
+            (Some(n), None) => {
+                self.n_components.check_limit(n.min(shape.n_features), n, shape.n_features)?
+            }
             _ => {}
         }
-        self.check_options()
-    }
-
-    pub(super) fn check_options(&self) -> Result<()> {
-        match self.n_components {
-            NComponents::VarianceShare(share) if !(share > 0.0 && share <= 1.0) => {
-                Err(Error::Parameter {
-                    name: "n_components",
-                    value: share.to_string(),
-                    expected: "a share between 0 and 1",
-                })
-            }
-            NComponents::Fixed(0) => Err(Error::Parameter {
-                name: "n_components",
-                value: "0".into(),
-                expected: "at least 1",
-            }),
-            _ => Ok(()),
-        }
-    }
-
-    pub(super) fn check_k(&self, limit: usize, samples: usize, features: usize) -> Result<()> {
-        match self.n_components {
-            NComponents::Fixed(k) if k > limit => {
-                Err(Error::TooManyComponents { requested: k, limit, samples, features })
-            }
-            _ => Ok(()),
-        }
+        self.n_components.check()
     }
 
     /// The most components these data allow: min(n, d), with n the sum of the weights.
     pub(super) fn limit(&self, columns: &Columns, d: usize) -> Result<usize> {
         let n = if columns.weight < 1e15 { (columns.weight + 0.5) as usize } else { usize::MAX };
         let limit = n.max(columns.rows).min(d);
-        self.check_k(limit, n, d)?;
+        self.n_components.check_limit(limit, n, d)?;
         Ok(limit)
     }
 }
@@ -459,210 +443,108 @@ struct Fitted<T: Scalar> {
     rows: usize,
 }
 
-/// How many components, asked of a route.
-struct ComponentSelector<'a> {
+/// A route to the covariance's pairs, as the number of components is asked of it.
+struct CovariancePairs<'a, 's, 'd, T: Scalar> {
     fit: &'a Fit,
-    limit: usize,
-    n_varying: usize,
-    max_rank: usize,
-    total: f64,
+    solver: &'a CovarianceSolver<'s, T>,
+    data: &'a Dataset<'d, T>,
     columns: &'a Columns,
+    n_varying: usize,
+    total: f64,
+    limit: usize,
+    max_rank: usize,
     tolerance: f64,
+    /// Products with the data after which another route would have been done.
     affordable: usize,
-    /// The most components that the budget has room for.
-    most: usize,
+    room: usize,
+    /// Products made so far.
+    applications: usize,
 }
 
-/// What came of looking for the number of components.
-enum Resolved {
-    /// `k` components, and the pairs of which they are the first; there was room for as many as `asked`.
-    Found { k: usize, asked: usize, pairs: Box<EigenPairs> },
-    /// More are needed than the budget has room for.
-    TooMany { at_least: usize },
-}
-
-impl Resolved {
-    fn found(k: usize, asked: usize, pairs: EigenPairs) -> Resolved {
-        Resolved::Found { k, asked, pairs: Box::new(pairs) }
+impl<T: Scalar> CovariancePairs<'_, '_, '_, T> {
+    fn ask(&mut self, k: usize, tolerance: f64) -> Result<EigenPairs> {
+        let options = &self.fit.options;
+        let pairs = self.solver.leading(k, self.limit, tolerance, self.affordable, options)?;
+        self.applications += pairs.convergence.operator_applications;
+        Ok(pairs)
     }
 }
 
-impl ComponentSelector<'_> {
-    fn resolve<T: Scalar>(
-        &self,
-        solver: &CovarianceSolver<T>,
-        data: &Dataset<T>,
-        notes: &mut Vec<Warning>,
-    ) -> Result<Resolved> {
-        match &self.fit.n_components {
-            NComponents::Fixed(k) => Ok(Resolved::found(*k, *k, self.leading(solver, *k)?)),
-            NComponents::All => {
-                Ok(Resolved::found(self.limit, self.limit, self.leading(solver, self.limit)?))
-            }
-            NComponents::VarianceShare(share) => {
-                // The last bits of a sum must not cost a component.
-                let target = share * self.total * (1.0 - 1e-12);
-                self.grow(solver, |values, _| {
-                    let mut sum = 0.0;
-                    let last = values.iter().position(|v| {
-                        sum += v;
-                        sum >= target
-                    });
-                    // The next ones are no larger than the last.
-                    let more = (target - sum) / values.last().copied().unwrap_or(0.0);
-                    Ok(match last {
-                        Some(last) => Growth::Enough(last + 1),
-                        None => Growth::AtLeast(values.len().saturating_add(more.ceil() as usize)),
-                    })
-                })
-            }
-            NComponents::Rule(rule) if !plan::needs_spectrum(rule) => {
-                self.grow(solver, |values, rounding_floor| {
-                    match self.apply(*rule, values, rounding_floor, data, None) {
-                        Outcome::Chosen(choice) => self.chosen(*rule, choice.n_components, notes),
-                        Outcome::NotComputed {
-                            reason: Reason::HeadTooShort { known, .. }, ..
-                        } => Ok(Growth::AtLeast(known + 1)),
-                        Outcome::NotComputed { reason, .. } => Err(not_computed(&reason)),
-                    }
-                })
-            }
-            NComponents::Rule(rule) => {
-                let pairs = self.leading(solver, self.limit)?;
-                let all = pairs.spectrum.as_ref().unwrap_or(&pairs.values);
-                let looks = rule.need() == n_components::Need::Data;
-                let rows = if looks { data.sample_rows()? } else { None };
-                let sample = rows.as_ref().map(|(rows, of)| Sample { rows: rows.view(), of: *of });
-                match self.apply(*rule, all, pairs.rounding_floor, data, sample.as_ref()) {
-                    Outcome::Chosen(choice) => {
-                        match self.chosen(*rule, choice.n_components, notes)? {
-                            Growth::Enough(k) => Ok(Resolved::found(k, self.limit, pairs)),
-                            Growth::AtLeast(at_least) => Ok(Resolved::TooMany { at_least }),
-                        }
-                    }
-                    Outcome::NotComputed { reason, .. } => Err(not_computed(&reason)),
-                }
-            }
-        }
+impl<T: Scalar> LeadingPairs for CovariancePairs<'_, '_, '_, T> {
+    type Pairs = EigenPairs;
+
+    fn leading(&mut self, k: usize) -> Result<EigenPairs> {
+        // Krylov stops a little below the tolerance, so that rounding does not undo it.
+        self.ask(k, 0.3 * self.tolerance)
     }
 
-    /// What a rule says of variances, of which those that are rounding are none.
-    fn apply<T: Scalar>(
-        &self,
-        rule: Rule,
-        values: &[f64],
-        rounding_floor: f64,
-        data: &Dataset<T>,
-        sample: Option<&Sample>,
-    ) -> Outcome {
-        let values = values.iter().take(self.max_rank);
-        let values: Vec<f64> = values.map(|v| if *v > rounding_floor { *v } else { 0.0 }).collect();
-        let spectrum = Spectrum {
-            values: &values,
-            total_variance: self.total,
-            n_samples: self.columns.weight,
-            n_features: data.n_features(),
-            n_varying: self.n_varying,
+    fn head(&self, pairs: &EigenPairs, k: usize) -> Result<Head> {
+        let values = match &pairs.spectrum {
+            Some(all) => &all[..all.len().min(self.limit)],
+            None => &pairs.values[..pairs.values.len().min(k)],
+        };
+        Ok(Head {
+            values: values.to_vec(),
+            total: self.total,
+            rounding_floor: pairs.rounding_floor,
             max_rank: self.max_rank,
+        })
+    }
+
+    fn limit(&self) -> usize {
+        self.limit
+    }
+
+    fn room(&self) -> usize {
+        self.room
+    }
+
+    fn first_value(&mut self) -> Result<Option<Head>> {
+        const ROUGHLY: f64 = 0.05;
+        let d = self.data.n_features();
+        let iterates = matches!(self.solver, CovarianceSolver::Iterative { .. });
+        if !iterates || krylov::basis_columns(1, d) == d {
+            return Ok(None);
+        }
+        let first = self.ask(1, ROUGHLY)?;
+        self.head(&first, 1).map(Some)
+    }
+
+    fn finds_all(&self, k: usize) -> bool {
+        self.solver.finds_all(k)
+    }
+
+    fn too_slow(&self, k: usize) -> bool {
+        // However many are wanted, more blocks than these span everything.
+        let blocks = self.data.n_features().div_ceil(krylov::WIDTH);
+        let likely = plan::likely_applications(k).min(blocks);
+        self.applications + likely > self.affordable
+    }
+
+    fn check_rule(&self, _: Rule) -> Result<()> {
+        Ok(())
+    }
+
+    fn spectrum<'h>(&'h self, head: &'h Head) -> Spectrum<'h> {
+        Spectrum {
+            values: &head.values,
+            total_variance: head.total,
+            n_samples: self.columns.weight,
+            n_features: self.data.n_features(),
+            n_varying: self.n_varying,
+            max_rank: head.max_rank,
             centered: self.fit.center,
             standardized: self.fit.standardize,
-        };
-        n_components::apply(rule, &spectrum, sample, self.fit.options.seed)
-    }
-
-    /// A rule's choice as a number of components: one is kept where it finds none.
-    fn chosen(&self, rule: Rule, k: usize, notes: &mut Vec<Warning>) -> Result<Growth> {
-        let none = Warning::RuleFindsNone { rule: rule.name() };
-        if k == 0 && !notes.contains(&none) {
-            notes.push(none);
-        }
-        Ok(Growth::Enough(k.clamp(1, self.limit)))
-    }
-
-    /// Asks for more and more pairs until `enough`, shown the values and what of them is rounding, has seen
-    /// enough: at least for as many as it says it takes, for all where these cost no more, and for no more
-    /// than the budget has room for.
-    fn grow<T: Scalar>(
-        &self,
-        solver: &CovarianceSolver<T>,
-        mut enough: impl FnMut(&[f64], f64) -> Result<Growth>,
-    ) -> Result<Resolved> {
-        let most = self.most.min(self.limit);
-        let mut k = 16.min(most).max(1);
-        let mut applications = 0;
-        let d = self.columns.mean_hi.len();
-        if matches!(solver, CovarianceSolver::Iterative { .. }) && krylov::basis_columns(k, d) < d {
-            // The first value, roughly, says how many it takes at least.
-            const ROUGHLY: f64 = 0.05;
-            let first =
-                solver.leading(1, self.limit, ROUGHLY, self.affordable, &self.fit.options)?;
-            applications = first.convergence.operator_applications;
-            let values = first.values.get(..1).unwrap_or_default();
-            if let Growth::AtLeast(n) = enough(values, first.rounding_floor)? {
-                k = n.clamp(k, most.max(k));
-            }
-        }
-        loop {
-            // However many are wanted, more blocks than these span everything.
-            let likely = plan::likely_applications(k).min(d.div_ceil(krylov::WIDTH));
-            if applications + likely > self.affordable {
-                // An iteration that would take longer than another route is not begun.
-                return Ok(Resolved::found(k, k, EigenPairs::unfinished()));
-            }
-            if solver.finds_all(k) {
-                k = most.max(1);
-            }
-            let pairs = self.leading(solver, k)?;
-            applications += pairs.convergence.operator_applications;
-            let known = match &pairs.spectrum {
-                Some(all) => &all[..all.len().min(self.limit)],
-                None => &pairs.values[..pairs.values.len().min(k)],
-            };
-            let next = match enough(known, pairs.rounding_floor)? {
-                Growth::Enough(n) if n <= k => return self.settled(solver, n, k, pairs),
-                Growth::Enough(n) => n,
-                Growth::AtLeast(_) if known.len() == self.limit => {
-                    self.max_rank.clamp(1, self.limit)
-                }
-                Growth::AtLeast(n) => n.max(2 * k),
-            };
-            if next <= k {
-                return self.settled(solver, next, k, pairs);
-            }
-            if k == most {
-                return Ok(Resolved::TooMany { at_least: next.min(self.limit) });
-            }
-            k = next.min(most);
         }
     }
 
-    /// `k` of the pairs that were asked for. Where all were found anyway, room was needed for `k` only.
-    fn settled<T: Scalar>(
-        &self,
-        solver: &CovarianceSolver<T>,
-        k: usize,
-        asked: usize,
-        pairs: EigenPairs,
-    ) -> Result<Resolved> {
-        let asked = if solver.finds_all(k) { k } else { asked };
-        Ok(Resolved::found(k, asked, pairs))
+    fn sample(&self) -> Result<Option<(Array2<f64>, usize)>> {
+        self.data.sample_rows()
     }
 
-    fn leading<T: Scalar>(&self, solver: &CovarianceSolver<T>, k: usize) -> Result<EigenPairs> {
-        // Krylov stops a little below the tolerance, so that rounding does not undo it.
-        let tolerance = 0.3 * self.tolerance;
-        solver.leading(k, self.limit, tolerance, self.affordable, &self.fit.options)
+    fn seed(&self) -> u64 {
+        self.fit.options.seed
     }
-}
-
-/// What is known of the number of components so far.
-enum Growth {
-    Enough(usize),
-    AtLeast(usize),
-}
-
-fn not_computed(reason: &Reason) -> Error {
-    Error::NotDefined { what: "the number of components", why: reason.to_string() }
 }
 
 /// `D (scatter + n m mᵀ) D / (n − 1)`, the second term only where not centred; in place.

@@ -5,8 +5,7 @@ use crate::data::{Moments, Scaler};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::{self, gemm, pool};
 use crate::model::{GramPca, LinearMap, PcaModel, PcaParts};
-use crate::n_components::{self, Outcome, Spectrum};
-use crate::options::NComponents;
+use crate::n_components::{AllValues, NComponents, Spectrum};
 use crate::plan::{Plan, Route};
 use crate::solver::certificate::{self, Evidence, Measured, NoneMissed};
 use crate::solver::{dense, finish};
@@ -34,7 +33,7 @@ pub(super) fn from_covariance(
 ) -> Result<PcaModel> {
     let (matrix, scaler) = standardized(fit, covariance, n_samples)?;
     let d = matrix.nrows();
-    fit.check_k(d, n_samples.unwrap_or(f64::INFINITY) as usize, d)?;
+    fit.n_components.check_limit(d, n_samples.unwrap_or(f64::INFINITY) as usize, d)?;
     from_matrix(fit, matrix, scaler, n_samples, d, d)
 }
 
@@ -92,7 +91,7 @@ fn from_matrix(
     max_rank: usize,
 ) -> Result<PcaModel> {
     fit.options.check()?;
-    fit.check_options()?;
+    fit.n_components.check()?;
     let d = matrix.nrows();
     let plan =
         Plan::new(Route::Given, "a matrix in place of data".into(), 0, 8 * (8 * d * d) as u64);
@@ -112,47 +111,32 @@ fn from_matrix(
         let top = spectrum.first().copied().unwrap_or(0.0).max(0.0);
         let rounding_floor = 8.0 * (d as f64).sqrt() * f64::EPSILON * top;
         check_spectrum(&spectrum)?;
-        let k = match &fit.n_components {
-            NComponents::Fixed(k) => *k,
-            NComponents::All => limit,
-            NComponents::VarianceShare(share) => {
-                let mut sum = 0.0;
-                let reached = spectrum.iter().position(|v| {
-                    sum += v;
-                    sum >= share * total * (1.0 - 1e-12)
+        let n_samples_known = match (&fit.n_components, n_samples) {
+            (NComponents::Rule(_), None) => {
+                return Err(Error::NotDefined {
+                    what: "the number of components",
+                    why: "the number of samples behind the matrix is not known".into(),
                 });
-                reached.map_or(limit, |last| last + 1)
             }
-            NComponents::Rule(rule) => {
-                let values: Vec<f64> = spectrum
-                    .iter()
-                    .take(max_rank)
-                    .map(|v| if *v > rounding_floor { *v } else { 0.0 })
-                    .collect();
-                let spectrum = Spectrum {
-                    values: &values,
-                    total_variance: total,
-                    n_samples: n_samples.ok_or(Error::NotDefined {
-                        what: "the number of components",
-                        why: "the number of samples behind the matrix is not known".into(),
-                    })?,
-                    n_features: d,
-                    n_varying: n_varying(&variances),
-                    max_rank,
-                    centered: fit.center,
-                    standardized: fit.standardize,
-                };
-                match n_components::apply(*rule, &spectrum, None, fit.options.seed) {
-                    Outcome::Chosen(choice) => choice.n_components.clamp(1, limit),
-                    Outcome::NotComputed { reason, .. } => {
-                        return Err(Error::NotDefined {
-                            what: "the number of components",
-                            why: reason.to_string(),
-                        });
-                    }
-                }
-            }
+            (_, n) => n.unwrap_or(0.0),
         };
+        let mut warnings = Vec::new();
+        let all_values = AllValues {
+            spectrum: Spectrum {
+                values: &spectrum,
+                total_variance: total,
+                n_samples: n_samples_known,
+                n_features: d,
+                n_varying: n_varying(&variances),
+                max_rank,
+                centered: fit.center,
+                standardized: fit.standardize,
+            },
+            rounding_floor,
+            limit,
+            no_rules: None,
+        };
+        let k = all_values.resolve(&fit.n_components, &mut warnings)?;
         let rank = spectrum.iter().take(k.min(max_rank)).filter(|v| **v > rounding_floor).count();
         let mut values = spectrum[..k.min(d)].to_vec();
         values.iter_mut().skip(rank).for_each(|v| *v = 0.0);
@@ -177,7 +161,6 @@ fn from_matrix(
             evidence: Evidence::Matrix,
             none_missed: NoneMissed::Complete,
         });
-        let mut warnings = Vec::new();
         if rank == 0 {
             warnings.push(Warning::NoVariance);
         } else if rank < k {
@@ -230,13 +213,13 @@ fn check_spectrum(descending: &[f64]) -> Result<()> {
 /// Spectrum and training scores from a Gram matrix.
 pub(super) fn from_gram(fit: &Fit, gram: ArrayView2<f64>) -> Result<GramPca> {
     fit.options.check()?;
-    fit.check_options()?;
+    fit.n_components.check()?;
     check_symmetric("the Gram matrix", gram)?;
     let n = gram.nrows();
     if n < 2 {
         return Err(Error::TooFewRows { found: n, needed: 2 });
     }
-    fit.check_k(n, n, n)?;
+    fit.n_components.check_limit(n, n, n)?;
     pool::run(fit.options.threads, || {
         let mut k = gram.as_standard_layout().into_owned();
         if fit.center {

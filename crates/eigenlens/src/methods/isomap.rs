@@ -11,7 +11,8 @@ use crate::linalg::{pool, random};
 use crate::model::{
     DistanceMap, Distances, EmbeddingMap, EmbeddingModel, EmbeddingParts, pick_columns,
 };
-use crate::options::{NComponents, Options};
+use crate::n_components::NComponents;
+use crate::options::Options;
 use crate::plan::Plan;
 use crate::scalar::Scalar;
 use ndarray::{Array2, Axis};

@@ -9,8 +9,8 @@ use crate::linalg::random;
 use crate::model::{
     KernelAccuracy, KernelBody, KernelMap, KernelPcaModel, KernelPcaParts, NegativePart,
 };
+use crate::n_components::{Head, LeadingPairs, Rule, Spectrum, resolve};
 use crate::operator::{KernelGram, Operator};
-use crate::options::{NComponents, Rule};
 use crate::plan::{Plan, Route};
 use crate::scalar::Scalar;
 use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};
@@ -35,7 +35,7 @@ pub(super) fn subset<T: Scalar>(
     };
     let names = data.feature_names().map(<[String]>::to_vec);
     let part = Dataset::from(&rows);
-    let (mut parts, samples) = exact_parts(fit, kernel, &part, plan, true)?;
+    let (mut parts, samples) = exact_parts(fit, kernel, &part, &plan)?;
     parts.accuracy = KernelAccuracy::Subset { samples, of };
     parts.feature_names = names;
     Ok(KernelPcaModel::new(parts))
@@ -48,16 +48,30 @@ pub(super) fn fit<T: Scalar>(
     data: &Dataset<T>,
     plan: Plan,
 ) -> Result<KernelPcaModel> {
-    let keep = plan.route == Route::KernelMatrix;
-    Ok(KernelPcaModel::new(exact_parts(fit, kernel, data, plan, keep)?.0))
+    let task = KernelTask::new(fit, &data.shape());
+    match exact_parts(fit, kernel.clone(), data, &plan) {
+        Err(Error::Memory { route, needed, budget }) => {
+            let n = data.n_samples().unwrap_or(0);
+            let Some(leaner) = task.leaner(&plan, n, needed) else {
+                return Err(Error::Memory { route, needed, budget });
+            };
+            let (mut parts, _) = exact_parts(fit, kernel, data, &leaner)?;
+            parts.warnings.push(Warning::Escalated {
+                from: plan.route.to_string(),
+                to: leaner.route.to_string(),
+                why: "more components are needed than it has room for".into(),
+            });
+            Ok(KernelPcaModel::new(parts))
+        }
+        parts => Ok(KernelPcaModel::new(parts?.0)),
+    }
 }
 
 fn exact_parts<T: Scalar>(
     fit: &KernelPca,
     kernel: ResolvedKernel,
     data: &Dataset<T>,
-    plan: Plan,
-    keep: bool,
+    plan: &Plan,
 ) -> Result<(KernelPcaParts, usize)> {
     // Step 1: the points, checked and moved.
     let gathering = Gathering::new(&kernel, data)?.centered();
@@ -76,10 +90,10 @@ fn exact_parts<T: Scalar>(
         _ => None,
     };
     // Step 2: the kernel, its means and its trace.
-    let gram = if keep {
-        KernelGram::stored(&kernel, &points)
-    } else {
+    let gram = if plan.route == Route::KernelBlocks {
         KernelGram::recomputed(&kernel, &points)
+    } else {
+        KernelGram::stored(&kernel, &points)
     };
     let diagonal = gram.diagonal();
     let column_means: Array1<f64> =
@@ -100,17 +114,21 @@ fn exact_parts<T: Scalar>(
         8.0 * (n as f64).sqrt() * rounding * largest + 4.0 * f64::EPSILON * row_sum;
     let gram = gram.centered();
     // Step 3: the pairs.
-    let search = ComponentSelector {
+    let task = KernelTask::new(fit, &data.shape());
+    let dense = task.has_room_for_dense(plan.route, n);
+    let mut kernel_pairs = KernelPairs {
         fit,
         gram: &gram,
         n,
         total,
         rounding_floor,
         tolerance: fit.tolerance::<T>(),
-        task: KernelTask::new(fit, &data.shape()),
-        route: plan.route,
+        room: task.room(plan.route, n),
+        dense,
     };
-    let (k, pairs) = search.resolve()?;
+    let mut warnings = Vec::new();
+    let (k, pairs) = resolve(&fit.n_components, &mut kernel_pairs, &mut warnings)?
+        .or_refuse(|at_least| task.too_many(plan.route, n, at_least))?;
     gram.rest();
     let order = finish::descending(&pairs.values);
     let top = order.first().map_or(0.0, |&j| pairs.values[j].max(0.0));
@@ -129,7 +147,14 @@ fn exact_parts<T: Scalar>(
         order.get(k).map(|&j| (pairs.values[j], pairs.vectors.slice(s![.., j..j + 1]).to_owned()));
     let certificate = certify(
         &KernelGram::recomputed(&kernel, wide.as_ref().unwrap_or(&points)).centered(),
-        &Found { vectors: &vectors, values: &values, rank, guard, rounding_floor },
+        &Found {
+            vectors: &vectors,
+            values: &values,
+            rank,
+            guard,
+            rounding_floor,
+            all: n <= FEW && dense,
+        },
         total,
         kernel.is_positive(),
         fit.options.seed,
@@ -139,10 +164,9 @@ fn exact_parts<T: Scalar>(
     let negative = if kernel.is_positive() {
         None
     } else {
-        negative_part(fit, &kernel, &points, &gram, total, rounding_floor)?
+        negative_part(fit, &kernel, &points, &gram, total, rounding_floor, dense)?
     };
     drop(gram);
-    let mut warnings = Vec::new();
     if rank == 0 {
         warnings.push(Warning::NoVariance);
     } else if rank < k {
@@ -177,7 +201,7 @@ fn exact_parts<T: Scalar>(
         feature_names: data.feature_names().map(<[String]>::to_vec),
         certificate,
         convergence: pairs.convergence,
-        plan,
+        plan: plan.clone(),
         tolerance: fit.tolerance::<T>(),
         warnings,
     };
@@ -207,71 +231,31 @@ fn check_finite(column_means: &Array1<f64>) -> Result<()> {
     }
 }
 
-/// How many pairs, asked of the kernel.
-struct ComponentSelector<'a> {
+/// The centred kernel, as the number of components is asked of it.
+struct KernelPairs<'a> {
     fit: &'a KernelPca,
     gram: &'a KernelGram<'a>,
     n: usize,
     total: f64,
     rounding_floor: f64,
     tolerance: f64,
-    task: KernelTask<'a>,
-    route: Route,
+    room: usize,
+    /// Whether the budget has room for a full decomposition.
+    dense: bool,
 }
 
-impl ComponentSelector<'_> {
-    fn resolve(&self) -> Result<(usize, RitzPairs)> {
-        let divisor = self.n as f64 - 1.0;
-        match self.fit.n_components {
-            NComponents::Fixed(k) => Ok((k, self.leading(k)?)),
-            NComponents::All => Ok((self.n, self.leading(self.n)?)),
-            NComponents::VarianceShare(share) => {
-                self.grow(|sum, _| sum >= share * self.total * (1.0 - 1e-12), 0)
-            }
-            NComponents::Rule(Rule::CumulativeShare(share)) => {
-                self.grow(|sum, _| sum >= share * self.total * (1.0 - 1e-12), 0)
-            }
-            NComponents::Rule(Rule::Threshold(least)) => self.grow(|_, v| v / divisor <= least, 1),
-            NComponents::Rule(Rule::Ratio(least)) => self.grow(|_, v| v <= least * self.total, 1),
-            NComponents::Rule(rule) => Err(Error::NotDefined {
-                what: "the number of components",
-                why: format!("the rule `{}` does not go with a kernel", rule.name()),
-            }),
-        }
-    }
+impl LeadingPairs for KernelPairs<'_> {
+    type Pairs = RitzPairs;
 
-    /// Asks for twice as many pairs until `stop`, shown the sum so far and the newest value, says
-    /// so; the last `drop` of them are not kept.
-    fn grow(&self, stop: impl Fn(f64, f64) -> bool, drop: usize) -> Result<(usize, RitzPairs)> {
-        let mut k = 16.min(self.n);
-        loop {
-            let pairs = self.leading(k)?;
-            let order = finish::descending(&pairs.values);
-            let mut sum = 0.0;
-            let found = order.iter().position(|&j| {
-                sum += pairs.values[j].max(0.0);
-                pairs.values[j] <= self.rounding_floor || stop(sum, pairs.values[j])
-            });
-            if let Some(last) = found {
-                return Ok(((last + 1 - drop).clamp(1, k), pairs));
-            }
-            if k == self.n {
-                return Ok((k, pairs));
-            }
-            k = (2 * k).min(self.n);
-            self.task.check_exact_memory(self.n, self.route, k)?;
-        }
-    }
-
-    fn leading(&self, k: usize) -> Result<RitzPairs> {
+    fn leading(&mut self, k: usize) -> Result<RitzPairs> {
         // Half of the tolerance: the certificate sees the rounding of the kernel besides.
         let mut request = EigenRequest::new(k, self.n, 0.5 * self.tolerance, &self.fit.options);
         // Past this many products a full decomposition would have been cheaper.
-        let small = self.n <= 4096;
+        let small = self.n <= 4096 && self.dense;
         if small {
             request.affordable = (self.n / 4).max(60);
         }
-        if self.n > FEW {
+        if self.n > FEW || !small {
             let pairs = krylov::largest(self.gram, &request)?;
             if pairs.convergence.converged || !small {
                 return Ok(pairs);
@@ -280,6 +264,40 @@ impl ComponentSelector<'_> {
         let mut matrix = Array2::zeros((self.n, self.n));
         self.gram.apply(Array2::eye(self.n).view(), &mut matrix)?;
         Ok(dense::full(matrix.view(), k + request.guard)?.ritz)
+    }
+
+    fn head(&self, pairs: &RitzPairs, _: usize) -> Result<Head> {
+        // As variances: the rules know no other values.
+        let divisor = self.n as f64 - 1.0;
+        let order = finish::descending(&pairs.values);
+        let values = order.iter().map(|&j| pairs.values[j] / divisor).collect();
+        let (total, rounding_floor) = (self.total / divisor, self.rounding_floor / divisor);
+        Ok(Head::above_rounding(values, total, rounding_floor, self.n - 1))
+    }
+
+    fn limit(&self) -> usize {
+        self.n
+    }
+
+    fn room(&self) -> usize {
+        self.room
+    }
+
+    fn check_rule(&self, rule: Rule) -> Result<()> {
+        KernelPca::check_rule(rule)
+    }
+
+    fn spectrum<'h>(&'h self, head: &'h Head) -> Spectrum<'h> {
+        Spectrum {
+            values: &head.values,
+            total_variance: head.total,
+            n_samples: self.n as f64,
+            n_features: self.n,
+            n_varying: self.n,
+            max_rank: head.max_rank,
+            centered: true,
+            standardized: false,
+        }
     }
 }
 
@@ -293,6 +311,8 @@ struct Found<'a> {
     rank: usize,
     guard: Option<(f64, Array2<f64>)>,
     rounding_floor: f64,
+    /// Whether they were chosen among all there are.
+    all: bool,
 }
 
 fn certify(
@@ -302,7 +322,7 @@ fn certify(
     positive: bool,
     seed: u64,
 ) -> Result<Certificate> {
-    let Found { vectors, values, rank, ref guard, rounding_floor } = *found;
+    let Found { vectors, values, rank, ref guard, rounding_floor, all: complete } = *found;
     let (n, k) = vectors.dim();
     let probes = random::normal_matrix(&mut random::stream(seed, 3), n, PROBES);
     let mut blocks: Vec<ArrayView2<f64>> = vec![vectors.view()];
@@ -321,7 +341,7 @@ fn certify(
     residuals.iter_mut().take(k).skip(rank).for_each(|r| *r = r.min(rounding_floor));
     let by_trace = certificate::missed_by_matrix(None, values, rank.max(1), total);
     let none_missed = match by_trace {
-        _ if n <= FEW || rank == k && k == n => NoneMissed::Complete,
+        _ if complete || rank == k && k == n => NoneMissed::Complete,
         Some(excluded) if positive && rank > 0 => excluded,
         _ => certificate::missed_by_probes(
             product.slice(s![.., m..]).as_standard_layout().view(),
@@ -353,9 +373,10 @@ fn negative_part(
     gram: &KernelGram,
     total: f64,
     rounding_floor: f64,
+    dense: bool,
 ) -> Result<Option<NegativePart>> {
     let n = points.len();
-    let (values, complete) = if n <= ALL_VALUES {
+    let (values, complete) = if n <= ALL_VALUES && dense {
         let mut matrix = Array2::zeros((n, n));
         KernelGram::recomputed(kernel, points)
             .centered()

@@ -54,7 +54,7 @@ pub(super) fn nystrom<T: Scalar>(
     };
     // Step 3: PCA on the factor, made row by row as it is read.
     let (pca, trace) = {
-        let rows = FactorRows { data: data.reborrow(), factor: Factor::Landmarks(&projection) };
+        let rows = FactorRows { data: data.unweighted(), factor: Factor::Landmarks(&projection) };
         (fit_factor::<T>(fit, &rows)?, trace_of(&kernel, &gathering, data)?)
     };
     // Step 4: the trace of `F Fᵀ` is in the variances and means of its columns.
@@ -97,7 +97,7 @@ pub(super) fn random_features<T: Scalar>(
         RandomFeatures::draw(*gamma, gathering.means().to_vec(), m, orthogonal, fit.options.seed);
     let pca = fit_factor::<T>(
         fit,
-        &FactorRows { data: data.reborrow(), factor: Factor::Random(&features) },
+        &FactorRows { data: data.unweighted(), factor: Factor::Random(&features) },
     )?;
     let kernel_error = kernel_error(&kernel, &features, data, fit.options.seed)?;
     let components = silenced(&pca);

@@ -10,7 +10,8 @@ use crate::error::{Error, Result};
 use crate::kernel::{Kernel, ResolvedKernel};
 use crate::linalg::pool;
 use crate::model::KernelPcaModel;
-use crate::options::{NComponents, Options, Rule};
+use crate::n_components::{NComponents, Rule};
+use crate::options::Options;
 use crate::plan::{Plan, Route};
 use crate::scalar::Scalar;
 use ndarray::Array2;
@@ -284,30 +285,24 @@ impl KernelPca {
                 return Err(not_square(n, d));
             }
         }
-        self.check_options()?;
+        self.n_components.check()?;
+        if let NComponents::Rule(rule) = self.n_components {
+            Self::check_rule(rule)?;
+        }
         self.check_approximation()?;
         self.check_k(self.limit(shape.n_samples.unwrap_or(usize::MAX)), shape.n_samples, d)
     }
 
-    fn check_options(&self) -> Result<()> {
-        let wrong = |value: String, expected| {
-            Err(Error::Parameter { name: "n_components", value, expected })
-        };
-        match self.n_components {
-            NComponents::Fixed(0) => wrong("0".into(), "at least 1"),
-            NComponents::VarianceShare(share) if !(share > 0.0 && share <= 1.0) => {
-                wrong(share.to_string(), "a share between 0 and 1")
-            }
-            NComponents::Rule(Rule::Threshold(_) | Rule::Ratio(_) | Rule::CumulativeShare(_)) => {
-                Ok(())
-            }
-            NComponents::Rule(rule) => Err(Error::Unsupported {
-                what: format!("the rule `{}`", rule.name()),
-                why: "does not go with a kernel: it needs the number of features",
-                instead: None,
-            }),
-            _ => Ok(()),
+    /// Rules that go with a kernel: those that look at nothing but its eigenvalues.
+    pub(super) fn check_rule(rule: Rule) -> Result<()> {
+        if rule.stops_early() {
+            return Ok(());
         }
+        Err(Error::Unsupported {
+            what: format!("the rule `{}`", rule.name()),
+            why: "does not go with a kernel: it needs the number of features",
+            instead: None,
+        })
     }
 
     fn check_approximation(&self) -> Result<()> {
@@ -356,15 +351,7 @@ impl KernelPca {
     }
 
     pub(super) fn check_k(&self, limit: usize, n: Option<usize>, d: usize) -> Result<()> {
-        match self.n_components {
-            NComponents::Fixed(requested) if requested > limit => Err(Error::TooManyComponents {
-                requested,
-                limit,
-                samples: n.unwrap_or(limit),
-                features: d,
-            }),
-            _ => Ok(()),
-        }
+        self.n_components.check_limit(limit, n.unwrap_or(limit), d)
     }
 }
 

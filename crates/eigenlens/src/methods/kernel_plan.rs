@@ -5,8 +5,7 @@ use crate::data::{DataShape, reduction_block_rows};
 use crate::error::{Error, Hint, Result};
 use crate::kernel::{Arithmetic, Kernel, Points};
 use crate::operator::KernelGram;
-use crate::options::NComponents;
-use crate::plan::{Plan, Route};
+use crate::plan::{Plan, Route, most_within};
 use crate::solver::krylov;
 
 /// What a plan is made from.
@@ -73,12 +72,7 @@ impl<'a> KernelTask<'a> {
     }
 
     fn likely_k(&self) -> usize {
-        let limit = self.fit.limit(self.n.unwrap_or(usize::MAX));
-        match self.fit.n_components {
-            NComponents::Fixed(k) => k.min(limit),
-            NComponents::All => limit,
-            _ => 32.min(limit),
-        }
+        self.fit.n_components.likely(self.fit.limit(self.n.unwrap_or(usize::MAX)))
     }
 
     /// Seconds on a nominal machine.
@@ -102,7 +96,7 @@ impl<'a> KernelTask<'a> {
         };
         let budget = self.fit.options.memory.unwrap_or(u64::MAX);
         let matrix = KernelGram::stored_memory(n, self.arithmetic());
-        let stored = self.exact_memory(n).saturating_add(matrix);
+        let stored = self.memory(Route::KernelMatrix, n, self.likely_k());
         let keeps = match self.fit.storage {
             KernelStorage::Matrix => true,
             KernelStorage::Blocks => false,
@@ -111,45 +105,79 @@ impl<'a> KernelTask<'a> {
                 stored <= budget && (self.fit.options.memory.is_some() || matrix <= MATRIX)
             }
         };
-        let (route, peak_memory, what) = if keeps {
-            (Route::KernelMatrix, stored, "the kernel matrix is kept")
+        let (route, what) = if keeps {
+            (Route::KernelMatrix, "the kernel matrix is kept")
         } else {
-            (Route::KernelBlocks, self.exact_memory(n), "the kernel matrix is not kept")
+            (Route::KernelBlocks, "the kernel matrix is not kept")
         };
-        let reason = format!("{n} × {}: {why}, {what}", self.d);
-        let mut plan = Plan::new(route, reason, 3, peak_memory);
-        if !matches!(self.fit.n_components, NComponents::Fixed(_) | NComponents::All) {
-            // Any number of components may be needed, within the budget.
-            let all =
-                self.exact_memory_with(n, n).saturating_add(peak_memory - self.exact_memory(n));
-            plan.peak_memory = all.min(budget).max(peak_memory);
+        Ok(self.exact_plan(route, n, format!("{n} × {}: {why}, {what}", self.d)))
+    }
+
+    /// The plan of an exact route; where the data decide, there may be as many components as fit.
+    fn exact_plan(&self, route: Route, n: usize, reason: String) -> Plan {
+        let mut plan = Plan::new(route, reason, 3, self.memory(route, n, self.likely_k()));
+        if self.fit.n_components.grows() {
+            let most = self.memory(route, n, self.room(route, n));
+            plan.peak_memory = most.max(plan.peak_memory);
         }
-        Ok(plan)
+        plan
+    }
+
+    /// The plan that keeps no kernel matrix in place of one that has no room for enough components.
+    pub fn leaner(&self, than: &Plan, n: usize, needed: u64) -> Option<Plan> {
+        let left_out = KernelGram::stored_memory(n, self.arithmetic());
+        let fits =
+            self.fit.options.memory.is_some_and(|budget| needed.saturating_sub(left_out) <= budget);
+        let may = than.route == Route::KernelMatrix && self.fit.storage == KernelStorage::Auto;
+        let reason = format!("leaner than {}", than.route);
+        (may && fits).then(|| self.exact_plan(Route::KernelBlocks, n, reason))
+    }
+
+    /// The most components that an exact route affords within the budget.
+    pub fn room(&self, route: Route, n: usize) -> usize {
+        most_within(self.fit.options.memory, n, |k| self.memory(route, n, k))
+    }
+
+    /// The error for more components than that.
+    pub fn too_many(&self, route: Route, n: usize, k: usize) -> Error {
+        Error::Memory {
+            route: format!("the {route} route with {k} components"),
+            needed: self.memory(route, n, k),
+            budget: self.fit.options.memory.unwrap_or(u64::MAX),
+        }
+    }
+
+    /// Whether an exact route may hold the whole kernel as a dense matrix for a while, to decompose it.
+    pub fn has_room_for_dense(&self, route: Route, n: usize) -> bool {
+        let square = 8 * (n as u64).saturating_mul(n as u64);
+        let work = KernelGram::apply_memory(n, n).saturating_add(9 * square);
+        let needed = self.points_memory(n).saturating_add(self.held(route, n)) + self.reading();
+        self.fit.options.memory.is_none_or(|budget| needed.saturating_add(work) <= budget)
+    }
+
+    /// Bytes that an exact route of n samples and k components allocates at its peak.
+    fn memory(&self, route: Route, n: usize, k: usize) -> u64 {
+        self.exact_memory(n, k).saturating_add(self.held(route, n))
+    }
+
+    /// What a route holds beside points, basis and model: the kernel matrix, the rows of a subset.
+    fn held(&self, route: Route, n: usize) -> u64 {
+        match route {
+            Route::KernelMatrix => KernelGram::stored_memory(n, self.arithmetic()),
+            Route::Subset => {
+                KernelGram::stored_memory(n, Arithmetic::F64) + n as u64 * self.d as u64 * 8
+            }
+            _ => 0,
+        }
+    }
+
+    fn points_memory(&self, n: usize) -> u64 {
+        Points::memory(n, self.d, Arithmetic::F64) * if self.f32 { 2 } else { 1 }
     }
 
     /// Everything but the matrix: points, basis, partial sums, model.
-    fn exact_memory(&self, n: usize) -> u64 {
-        self.exact_memory_with(n, self.likely_k())
-    }
-
-    /// Refuses more components than the budget has room for on a route.
-    pub fn check_exact_memory(&self, n: usize, route: Route, k: usize) -> Result<()> {
-        let matrix = match route {
-            Route::KernelMatrix => KernelGram::stored_memory(n, self.arithmetic()),
-            _ => 0,
-        };
-        let needed = self.exact_memory_with(n, k).saturating_add(matrix);
-        match self.fit.options.memory {
-            Some(budget) if needed > budget => {
-                let route = format!("the {route} route with {k} components");
-                Err(Error::Memory { route, needed, budget })
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn exact_memory_with(&self, n: usize, k: usize) -> u64 {
-        let points = Points::memory(n, self.d, Arithmetic::F64) * if self.f32 { 2 } else { 1 };
+    fn exact_memory(&self, n: usize, k: usize) -> u64 {
+        let points = self.points_memory(n);
         let basis = krylov::basis_columns(k, n) as u64 + 16;
         let vectors = 2 * n as u64 * basis * 8 + 6 * basis * basis * 8;
         let certificate =
@@ -210,7 +238,9 @@ impl<'a> KernelTask<'a> {
     /// PCA on a factor of m columns: its scatter, eigenvectors, and rows on the way.
     fn factor_memory(&self, m: usize) -> u64 {
         let (m, d) = (m as u64, self.d as u64);
-        let k = self.likely_k().min(m as usize) as u64 + 9;
+        // As many as there are landmarks or features may be needed where the data decide.
+        let most = if self.fit.n_components.grows() { m as usize } else { self.likely_k() };
+        let k = most.min(m as usize) as u64 + 9;
         let candidates = self.candidates(m as usize).min(self.n.unwrap_or(usize::MAX)) as u64;
         let choice = candidates * (2 * d + m + 200) * 8;
         let scatter =
@@ -239,9 +269,7 @@ impl<'a> KernelTask<'a> {
 
     fn subset(&self, samples: usize) -> Plan {
         let n = samples.min(self.n.unwrap_or(samples));
-        let matrix = KernelGram::stored_memory(n, Arithmetic::F64);
-        let peak_memory = self.exact_memory(n) + matrix + n as u64 * self.d as u64 * 8;
         let reason = format!("asked for; approximate, exact on {n} samples drawn at random");
-        Plan::new(Route::Subset, reason, 3, peak_memory)
+        self.exact_plan(Route::Subset, n, reason)
     }
 }

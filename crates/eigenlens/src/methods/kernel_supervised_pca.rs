@@ -3,6 +3,7 @@
 use super::estimator::{Estimator, FitContext, Fitted, Method, estimator, need_target};
 use super::kernel_options::{KERNEL, LABELS};
 use super::option_spec::{OptionSpec, OptionValues};
+use super::supervised_pca::{NO_RULES, refuse_rules};
 use crate::data::{AnyDataset, DataShape, Dataset, Target, compiled_here, reduction_block_rows};
 use crate::dependence::{LabelKernel, Labels};
 use crate::error::{Error, Result, Warning};
@@ -10,8 +11,9 @@ use crate::kernel::{Arithmetic, Gathering, Kernel, Points, Projection, ResolvedK
 use crate::linalg::dense::symmetric_eigen;
 use crate::linalg::{gemm, pool};
 use crate::model::{KernelMap, KernelSupervisedParts, KernelSupervisedPcaModel, TargetRecord};
+use crate::n_components::{AllValues, NComponents};
 use crate::operator::{KernelGram, Operator};
-use crate::options::{NComponents, Options};
+use crate::options::Options;
 use crate::plan::{Plan, Route};
 use crate::scalar::Scalar;
 use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed};
@@ -185,7 +187,7 @@ impl KernelSupervisedPca {
         let gathering = if self.center { gathering.centered() } else { gathering };
         let (n, d) = (gathering.n_samples(), data.n_features());
         labels.factor.check_rows(n)?;
-        self.check_k(n, d)?;
+        self.n_components.check_limit(n, n, d)?;
         let points = gathering.gather()?;
         if kernel == ResolvedKernel::Precomputed {
             if n != d {
@@ -212,7 +214,10 @@ impl KernelSupervisedPca {
         let rounding_floor = 1e-14 * top + 16.0 * f64::EPSILON * size;
         let most = labels.rank.min(n - 1);
         let carry = order.iter().take(most).filter(|&&j| values[j] > rounding_floor).count();
-        let k = self.resolve(&order, &values, carry, total, n);
+        let descending: Vec<f64> = order.iter().take(carry).map(|&j| values[j]).collect();
+        let (limit, mut notes) = (carry.clamp(1, n), Vec::new());
+        let k = AllValues::without_rules(&descending, total, rounding_floor, limit, NO_RULES)
+            .resolve(&self.n_components, &mut notes)?;
         let rank = k.min(carry);
         // Step 4: A = Δ V Σ⁻¹, signed by the training scores H K_x A.
         let chosen: Vec<usize> = order.iter().copied().take(rank).collect();
@@ -275,31 +280,6 @@ impl KernelSupervisedPca {
         }))
     }
 
-    /// How many components to keep.
-    fn resolve(
-        &self,
-        order: &[usize],
-        values: &[f64],
-        carry: usize,
-        total: f64,
-        n: usize,
-    ) -> usize {
-        match self.n_components {
-            NComponents::Fixed(k) => k,
-            NComponents::VarianceShare(share) => {
-                // The last bits of a sum must not cost a component.
-                let target = share * total * (1.0 - 1e-12);
-                let mut sum = 0.0;
-                let enough = order.iter().take(carry).position(|&j| {
-                    sum += values[j];
-                    sum >= target
-                });
-                enough.map_or(carry, |last| last + 1).clamp(1, n)
-            }
-            _ => carry.clamp(1, n),
-        }
-    }
-
     #[expect(clippy::too_many_arguments)]
     fn warnings(
         &self,
@@ -348,10 +328,7 @@ impl KernelSupervisedPca {
     }
 
     fn likely_k(&self, width: usize) -> usize {
-        match self.n_components {
-            NComponents::Fixed(k) => k,
-            _ => width,
-        }
+        self.n_components.number(width).unwrap_or(width)
     }
 
     /// Refuses what cannot be meant, before any row is read.
@@ -362,30 +339,8 @@ impl KernelSupervisedPca {
         if d == 0 {
             return Err(Error::NoColumns);
         }
-        match &self.n_components {
-            NComponents::Fixed(0) => {
-                return Err(Error::Parameter {
-                    name: "n_components",
-                    value: "0".into(),
-                    expected: "at least 1",
-                });
-            }
-            NComponents::VarianceShare(share) if !(*share > 0.0 && *share <= 1.0) => {
-                return Err(Error::Parameter {
-                    name: "n_components",
-                    value: share.to_string(),
-                    expected: "a share between 0 and 1",
-                });
-            }
-            NComponents::Rule(rule) => {
-                return Err(Error::Unsupported {
-                    what: format!("the rule `{}`", rule.name()),
-                    why: "looks at variances, and supervised components do not come in their order",
-                    instead: None,
-                });
-            }
-            _ => {}
-        }
+        self.n_components.check()?;
+        refuse_rules(&self.n_components)?;
         if let Some(n) = shape.n_samples {
             if n == 0 {
                 return Err(Error::NoRows);
@@ -404,16 +359,8 @@ impl KernelSupervisedPca {
                 return Err(not_square(n, d));
             }
         }
-        self.check_k(target.n_samples(), d)
-    }
-
-    fn check_k(&self, n: usize, d: usize) -> Result<()> {
-        match self.n_components {
-            NComponents::Fixed(requested) if requested > n => {
-                Err(Error::TooManyComponents { requested, limit: n, samples: n, features: d })
-            }
-            _ => Ok(()),
-        }
+        let n = target.n_samples();
+        self.n_components.check_limit(n, n, d)
     }
 }
 

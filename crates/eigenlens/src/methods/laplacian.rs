@@ -11,8 +11,9 @@ use crate::linalg::pool;
 use crate::model::{
     Affinity, EmbeddingMap, EmbeddingModel, EmbeddingParts, LaplacianMap, Normalization, Scaling,
 };
+use crate::n_components::NComponents;
 use crate::operator::SparseSymmetric;
-use crate::options::{NComponents, Options};
+use crate::options::Options;
 use crate::plan::Plan;
 use crate::scalar::Scalar;
 use ndarray::Array2;

@@ -10,8 +10,9 @@ use crate::linalg::pool;
 use crate::model::{
     EmbeddingMap, EmbeddingModel, EmbeddingParts, LleMap, Scaling, reconstruction_weights,
 };
+use crate::n_components::NComponents;
 use crate::operator::SparseSymmetric;
-use crate::options::{NComponents, Options};
+use crate::options::Options;
 use crate::plan::Plan;
 use crate::scalar::Scalar;
 use crate::solver::krylov::{self, EigenRequest};

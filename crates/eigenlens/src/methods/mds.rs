@@ -14,7 +14,8 @@ use crate::linalg::pool;
 use crate::model::{
     DistanceMap, Distances, EmbeddingMap, EmbeddingModel, EmbeddingParts, NegativePart,
 };
-use crate::options::{NComponents, Options};
+use crate::n_components::NComponents;
+use crate::options::Options;
 use crate::plan::Plan;
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2, Axis, s};

@@ -4,7 +4,8 @@
 use super::estimator::{Estimator, Method};
 use crate::data::DataShape;
 use crate::error::{Error, Result};
-use crate::options::{NComponents, Options, Solver};
+use crate::n_components::NComponents;
+use crate::options::{Options, Solver};
 use ndarray::Array2;
 use std::collections::BTreeMap;
 use std::fmt;

@@ -5,8 +5,9 @@ use crate::error::{Error, Hint, Result, Warning};
 use crate::graph::{Neighborhood, Neighbors, Network, Points, Search};
 use crate::linalg::random;
 use crate::model::NegativePart;
+use crate::n_components::NComponents;
 use crate::operator::{Centered, Operator, SparseSymmetric};
-use crate::options::{NComponents, Options};
+use crate::options::Options;
 use crate::plan::{Plan, Route};
 use crate::scalar::Scalar;
 use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};
@@ -20,23 +21,13 @@ const DEFAULT_NEIGHBORS: usize = 10;
 
 /// The number of components: a number, or all that the method has.
 pub(super) fn resolve_k(request: &NComponents, limit: usize, n: usize, d: usize) -> Result<usize> {
-    match *request {
-        NComponents::Fixed(0) => Err(Error::Parameter {
-            name: "n_components",
-            value: "0".into(),
-            expected: "at least 1",
-        }),
-        NComponents::Fixed(requested) if requested > limit => {
-            Err(Error::TooManyComponents { requested, limit, samples: n, features: d })
-        }
-        NComponents::Fixed(k) => Ok(k),
-        NComponents::All => Ok(limit),
-        NComponents::VarianceShare(_) | NComponents::Rule(_) => Err(Error::Unsupported {
-            what: "a rule for the number of components".into(),
-            why: "is not defined for an embedding",
-            instead: Some(Hint::Set { option: "n_components", value: "2".into() }),
-        }),
-    }
+    request.check()?;
+    request.check_limit(limit, n, d)?;
+    request.number(limit).ok_or_else(|| Error::Unsupported {
+        what: "a rule for the number of components".into(),
+        why: "is not defined for an embedding",
+        instead: Some(Hint::Set { option: "n_components", value: "2".into() }),
+    })
 }
 
 /// Refuses what cannot be meant, and counts the samples.
@@ -128,8 +119,10 @@ pub(super) fn plan_sparse(
     // The factor's size is known only once the graph is, and the solver checks it against the
     // budget. A small one is at most half full; a large one is taken to be that of a surface.
     let factor = if n <= 4000 { size * size / 2 } else { (12 * size * row as u64).max(8_000_000) };
+    // The basis, or, where it is the whole space, the pairs in all their copies.
+    let columns = (3 * basis).max(12 * (k as u64 + 1));
     let needed =
-        8 * size * (2 * d as u64 + 3 * basis + 12 * row as u64 + 64) + 3 * 8 * factor + (4 << 20);
+        8 * size * (2 * d as u64 + columns + 12 * row as u64 + 64) + 3 * 8 * factor + (4 << 20);
     plan(Route::ShiftInvert, format!("{what}: sparse, {n} × {n}, {k} components"), needed, options)
 }
 

@@ -2,7 +2,7 @@
 //! that makes scores and measures everything against the data.
 
 use super::fit;
-use super::supervised_pca::SupervisedPca;
+use super::supervised_pca::{SupervisedPca, refuse_rules};
 use crate::data::{
     Columns, Cross, DataShape, Dataset, LabelPass, Moments, Pass, RowGrid, Scaler, ScoreMoments,
     Scores, Standardized, Target, reading_memory, reduction_block_rows,
@@ -12,9 +12,10 @@ use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::{power_of_two, thin_svd};
 use crate::linalg::{gemm, random};
 use crate::model::{LinearMap, SupervisedParts, SupervisedPcaModel, TargetRecord};
+use crate::n_components::{Head, LeadingPairs, NComponents, Rule, Spectrum, resolve};
 use crate::operator::Blended;
-use crate::options::{NComponents, Solver};
-use crate::plan::{self, Plan, Route};
+use crate::options::Solver;
+use crate::plan::{self, Plan, Route, most_within};
 use crate::scalar::Scalar;
 use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};
 use crate::solver::covariance_solver::EigenPairs;
@@ -45,7 +46,8 @@ struct Blend {
 impl<T: Scalar> Supervised<'_, '_, T> {
     /// Supervision above 0.
     pub fn follow(&self, plan: Plan, want_scores: bool) -> Result<(SupervisedPcaModel, Array2<T>)> {
-        let d = self.data.n_features();
+        let (d, shape, like) =
+            (self.data.n_features(), self.data.shape(), self.estimator.unsupervised());
         // Step 1: means, variances and the product with the labels, in one pass.
         let mut grid = RowGrid::new(self.data)?;
         let cross = Cross::of(&mut grid, &self.labels.factor)?;
@@ -61,8 +63,30 @@ impl<T: Scalar> Supervised<'_, '_, T> {
             false if blend.squares == 0.0 => 0,
             false => varying.min(self.labels.rank),
         };
-        let mut pairs = self.pairs(&standardized, &blend, &plan, varying)?;
-        let k = self.resolve(&pairs, most, d)?;
+        let task = SupervisedTask::new(self.estimator, &like, &shape, self.labels);
+        let mut blend_pairs = BlendPairs {
+            estimator: self.estimator,
+            standardized: &standardized,
+            blend: &blend,
+            matrix: match plan.route {
+                Route::Covariance => Some(blended_matrix(self.data, &scaler, &blend)?),
+                _ => None,
+            },
+            labels: plan.route == Route::Labels,
+            tolerance: self.tolerance(),
+            max_rank: most,
+            limit: varying.max(1),
+            room: task.room(plan.route, varying.max(1)),
+        };
+        let request = &self.estimator.n_components;
+        let (mut k, mut pairs) = resolve(request, &mut blend_pairs, &mut Vec::new())?
+            .or_refuse(|at_least| task.too_many(plan.route, at_least))?;
+        drop(blend_pairs);
+        if *request == NComponents::All {
+            // As many as carry anything.
+            let floor = pairs.rounding_floor;
+            k = pairs.values.iter().take(most).filter(|v| **v > floor).count().clamp(1, d);
+        }
         let rank =
             pairs.values.iter().take(k.min(most)).filter(|v| **v > pairs.rounding_floor).count();
         for (j, v) in pairs.values.iter_mut().enumerate().skip(rank) {
@@ -207,59 +231,6 @@ impl<T: Scalar> Supervised<'_, '_, T> {
         Blend { cross, alpha, beta, squares, rounding_floor }
     }
 
-    /// Leading pairs of the blend.
-    fn pairs(
-        &self,
-        data: &Standardized<T>,
-        blend: &Blend,
-        plan: &Plan,
-        varying: usize,
-    ) -> Result<EigenPairs> {
-        if plan.route == Route::Labels {
-            return labels_route(blend);
-        }
-        let d = self.data.n_features();
-        let k = match self.estimator.n_components {
-            NComponents::Fixed(k) => k,
-            _ => varying.max(1),
-        };
-        let tolerance = 0.3 * self.tolerance();
-        let request = EigenRequest::new(k, d, tolerance, &self.estimator.options);
-        let (ritz, spectrum) = if plan.route == Route::Covariance {
-            let matrix = blended_matrix(self.data, data.scaler, blend)?;
-            let leading = dense::leading(matrix.view(), &request)?;
-            (leading.ritz, leading.spectrum)
-        } else {
-            let (alpha, beta) = (blend.alpha, blend.beta);
-            let operator = Blended { data, cross: &blend.cross, alpha, beta };
-            (krylov::largest(&operator, &request)?, None)
-        };
-        let top = ritz.values.first().copied().unwrap_or(0.0).max(0.0);
-        let noise = if T::EPSILON > f64::EPSILON { 2.0 * T::EPSILON } else { 0.0 };
-        let rounding_floor = (8.0 * (d as f64).sqrt() * f64::EPSILON).max(noise) * top;
-        let RitzPairs { values, vectors, convergence, .. } = ritz;
-        Ok(EigenPairs { values, vectors, spectrum, rounding_floor, convergence, remainder: None })
-    }
-
-    /// How many components to keep.
-    fn resolve(&self, pairs: &EigenPairs, most: usize, d: usize) -> Result<usize> {
-        let carry = pairs.values.iter().take(most).filter(|v| **v > pairs.rounding_floor).count();
-        match self.estimator.n_components {
-            NComponents::Fixed(k) => Ok(k),
-            NComponents::VarianceShare(share) => {
-                // The last bits of a sum must not cost a component.
-                let target = share * (1.0 - 1e-12);
-                let mut sum = 0.0;
-                let enough = pairs.values.iter().take(carry).position(|v| {
-                    sum += v;
-                    sum >= target
-                });
-                Ok(enough.map_or(carry, |last| last + 1).clamp(1, d))
-            }
-            _ => Ok(carry.clamp(1, d)),
-        }
-    }
-
     fn hsic(&self, products: &Array2<f64>, rank: usize) -> Vec<f64> {
         let columns = products.columns().into_iter().enumerate();
         let one = |(j, q): (usize, ndarray::ArrayView1<f64>)| {
@@ -400,6 +371,88 @@ struct Findings {
     score_moments: ScoreMoments,
 }
 
+/// The blend, as the number of components is asked of it.
+struct BlendPairs<'a, T: Scalar> {
+    estimator: &'a SupervisedPca,
+    standardized: &'a Standardized<'a, T>,
+    blend: &'a Blend,
+    /// The blend as a matrix (d × d), where that is the route.
+    matrix: Option<Array2<f64>>,
+    /// Whether M alone is decomposed.
+    labels: bool,
+    tolerance: f64,
+    max_rank: usize,
+    limit: usize,
+    room: usize,
+}
+
+impl<T: Scalar> LeadingPairs for BlendPairs<'_, T> {
+    type Pairs = EigenPairs;
+
+    fn leading(&mut self, k: usize) -> Result<EigenPairs> {
+        if self.labels {
+            return labels_route(self.blend);
+        }
+        let d = self.blend.cross.nrows();
+        let request = EigenRequest::new(k, d, 0.3 * self.tolerance, &self.estimator.options);
+        let (ritz, spectrum) = match &self.matrix {
+            Some(matrix) => {
+                let leading = dense::leading(matrix.view(), &request)?;
+                (leading.ritz, leading.spectrum)
+            }
+            None => {
+                let Blend { cross, alpha, beta, .. } = self.blend;
+                let (alpha, beta) = (*alpha, *beta);
+                let operator = Blended { data: self.standardized, cross, alpha, beta };
+                (krylov::largest(&operator, &request)?, None)
+            }
+        };
+        let top = ritz.values.first().copied().unwrap_or(0.0).max(0.0);
+        let noise = if T::EPSILON > f64::EPSILON { 2.0 * T::EPSILON } else { 0.0 };
+        let rounding_floor = (8.0 * (d as f64).sqrt() * f64::EPSILON).max(noise) * top;
+        let RitzPairs { values, vectors, convergence, .. } = ritz;
+        Ok(EigenPairs { values, vectors, spectrum, rounding_floor, convergence, remainder: None })
+    }
+
+    fn head(&self, pairs: &EigenPairs, _: usize) -> Result<Head> {
+        let values = pairs.spectrum.as_ref().unwrap_or(&pairs.values).clone();
+        // The trace of the blend is 1.
+        Ok(Head::above_rounding(values, 1.0, pairs.rounding_floor, self.max_rank))
+    }
+
+    fn limit(&self) -> usize {
+        self.limit
+    }
+
+    fn room(&self) -> usize {
+        self.room
+    }
+
+    fn finds_all(&self, k: usize) -> bool {
+        match &self.matrix {
+            Some(matrix) => !dense::prefers_krylov(matrix.nrows(), k),
+            None => self.labels,
+        }
+    }
+
+    fn check_rule(&self, _: Rule) -> Result<()> {
+        refuse_rules(&self.estimator.n_components)
+    }
+
+    fn spectrum<'h>(&'h self, head: &'h Head) -> Spectrum<'h> {
+        Spectrum {
+            values: &head.values,
+            total_variance: head.total,
+            n_samples: 0.0,
+            n_features: self.blend.cross.nrows(),
+            n_varying: self.limit,
+            max_rank: head.max_rank,
+            centered: true,
+            standardized: self.estimator.standardize,
+        }
+    }
+}
+
 /// ‖M‖, or a bound on it.
 fn spectral_norm(blend: &Blend, pairs: &EigenPairs) -> f64 {
     if blend.alpha == 0.0 {
@@ -467,71 +520,132 @@ fn blended_matrix<T: Scalar>(
 
 /// What will be done, from the shapes of data and labels.
 pub(super) fn plan(estimator: &SupervisedPca, shape: &DataShape, labels: &Labels) -> Result<Plan> {
-    let (d, width) = (shape.n_features, labels.factor.width());
-    let held = labels.held_memory();
-    if estimator.supervision == 0.0 {
-        let plan = estimator.unsupervised().plan(shape)?;
-        return Ok(plan.with_more(held));
-    }
     let like = estimator.unsupervised();
-    let task = like.task(shape);
-    let (k, product) = (task.likely_k() as u64 + 1, (d * width * 8) as u64);
-    let one_pass = !task.sparse() && product <= 1 << 20;
-    let (unit, d) = (reduction_block_rows(d) as u64, d as u64);
-    let reading = reading_memory(task.n(), task.d(), shape.element_bytes(), shape.streamed)
-        / if task.sparse() { 8 } else { 1 };
-    let padded = (k + PROBES as u64).next_multiple_of(8);
-    let small = d * padded * 8 <= 1 << 20;
-    let sums = padded * width as u64 * 8;
-    let first = if one_pass { 20 * product + 120 * d * 8 } else { 4 * product }
-        + 40 * d * 8
-        + if task.sparse() {
-            9 * product.next_multiple_of(64) * 8 / width.clamp(1, 8) as u64
-        } else {
-            0
+    if estimator.supervision == 0.0 {
+        return Ok(like.plan(shape)?.with_more(labels.held_memory()));
+    }
+    SupervisedTask::new(estimator, &like, shape, labels).plan()
+}
+
+/// What a plan is made from.
+struct SupervisedTask<'a> {
+    estimator: &'a SupervisedPca,
+    labels: &'a Labels,
+    /// PCA of the same data.
+    task: plan::Task<'a>,
+}
+
+impl<'a> SupervisedTask<'a> {
+    fn new(
+        estimator: &'a SupervisedPca,
+        like: &'a fit::Fit,
+        shape: &'a DataShape,
+        labels: &'a Labels,
+    ) -> SupervisedTask<'a> {
+        SupervisedTask { estimator, labels, task: like.task(shape) }
+    }
+
+    fn plan(&self) -> Result<Plan> {
+        if self.estimator.supervision == 1.0 {
+            let (width, d) = (self.labels.factor.width(), self.task.d());
+            let size = match self.task.n() {
+                Some(n) => format!("{n} × {d}"),
+                None => format!("{d} features"),
+            };
+            let passes = if self.in_one_pass() { 2 } else { 3 };
+            let reason = format!("{size}: a label factor of {width} columns");
+            return self.within(Plan::new(Route::Labels, reason, passes, 0));
+        }
+        let solver = self.estimator.solver;
+        if !matches!(solver, Solver::Auto | Solver::Covariance | Solver::Iterative) {
+            return Err(Error::Unsupported {
+                what: "this solver".into(),
+                why: "does not apply to a blend (only `covariance` and `iterative` do)",
+                instead: None,
+            });
+        }
+        let mut plan = plan::plan(&self.task)?;
+        if !matches!(plan.route, Route::Covariance | Route::Iterative) {
+            let forced = plan::Task { solver: Solver::Iterative, ..self.task.clone() };
+            plan = Plan { reason: plan.reason, ..plan::plan(&forced)? };
+        }
+        plan.passes += 1;
+        self.within(plan)
+    }
+
+    /// The plan with the memory of its route; refused where that is not within the budget.
+    fn within(&self, mut plan: Plan) -> Result<Plan> {
+        plan.likely_memory = self.memory(plan.route, self.task.likely_k());
+        plan.peak_memory = plan.likely_memory;
+        let budget = self.estimator.options.memory.unwrap_or(u64::MAX);
+        if plan.likely_memory > budget {
+            let (route, needed) = (format!("the {} route", plan.route), plan.likely_memory);
+            return Err(Error::Memory { route, needed, budget });
+        }
+        if self.estimator.n_components.grows() {
+            let most = self.room(plan.route, self.task.limit());
+            plan.peak_memory = self.memory(plan.route, most).max(plan.likely_memory);
+        }
+        Ok(plan)
+    }
+
+    /// The most components, up to `limit`, that a route affords within the budget.
+    fn room(&self, route: Route, limit: usize) -> usize {
+        let limit = match route {
+            Route::Labels => limit.min(self.labels.factor.width().max(1)),
+            _ => limit,
         };
-    let last = if small { 18 } else { 6 } * d * padded * 8
-        + (16 * unit * padded * 8).max(64 * sums)
-        + 20 * sums
-        + (4 << 20)
-        + if task.sparse() { 9 * d * padded * 8 } else { 0 };
-    let own = 8 * product + first.max(last) + reading + held + (2 << 20);
-    let budget = estimator.options.memory.unwrap_or(u64::MAX);
-    if estimator.supervision == 1.0 {
-        let size = match shape.n_samples {
-            Some(n) => format!("{n} × {d}"),
-            None => format!("{d} features"),
-        };
-        let passes = if one_pass { 2 } else { 3 };
-        let reason = format!("{size}: a label factor of {width} columns");
-        let plan = Plan::new(Route::Labels, reason, passes, own);
-        return if own <= budget {
-            Ok(plan)
-        } else {
-            Err(Error::Memory { route: "the labels route".into(), needed: own, budget })
-        };
+        most_within(self.estimator.options.memory, limit, |k| self.memory(route, k))
     }
-    if !matches!(estimator.solver, Solver::Auto | Solver::Covariance | Solver::Iterative) {
-        return Err(Error::Unsupported {
-            what: "this solver".into(),
-            why: "does not apply to a blend (only `covariance` and `iterative` do)",
-            instead: None,
-        });
+
+    /// The error for more components than that.
+    fn too_many(&self, route: Route, k: usize) -> Error {
+        Error::Memory {
+            route: format!("the {route} route with {k} components"),
+            needed: self.memory(route, k),
+            budget: self.estimator.options.memory.unwrap_or(u64::MAX),
+        }
     }
-    let mut plan = plan::plan(&task)?;
-    if !matches!(plan.route, Route::Covariance | Route::Iterative) {
-        let forced = plan::Task { solver: Solver::Iterative, ..task };
-        plan = Plan { reason: plan.reason, ..plan::plan(&forced)? };
+
+    fn product(&self) -> u64 {
+        (self.task.d() * self.labels.factor.width() * 8) as u64
     }
-    if plan.route == Route::Iterative && !matches!(estimator.n_components, NComponents::Fixed(_)) {
-        let forced = plan::Task { solver: Solver::Covariance, ..like.task(shape) };
-        plan = plan::plan(&forced)?;
+
+    fn in_one_pass(&self) -> bool {
+        !self.task.sparse() && self.product() <= 1 << 20
     }
-    plan.passes += 1;
-    plan = plan.with_more(own);
-    if plan.peak_memory > budget {
-        let route = format!("the {} route", plan.route);
-        return Err(Error::Memory { route, needed: plan.peak_memory, budget });
+
+    /// Bytes that a route allocates at its peak with `n_components`.
+    fn memory(&self, route: Route, n_components: usize) -> u64 {
+        let own = self.own_memory(n_components);
+        match route {
+            Route::Labels => own,
+            _ => own.saturating_add(self.task.memory_with(route, n_components)),
+        }
     }
-    Ok(plan)
+
+    /// What supervision needs beside the pairs: the product with the labels, and the last pass.
+    fn own_memory(&self, n_components: usize) -> u64 {
+        let (task, shape) = (&self.task, self.task.shape);
+        let (width, product) = (self.labels.factor.width() as u64, self.product());
+        let (unit, d) = (reduction_block_rows(task.d()) as u64, task.d() as u64);
+        let reading = reading_memory(task.n(), task.d(), shape.element_bytes(), shape.streamed)
+            / if task.sparse() { 8 } else { 1 };
+        let padded = (n_components as u64 + 1 + PROBES as u64).next_multiple_of(8);
+        let small = d * padded * 8 <= 1 << 20;
+        let sums = padded * width * 8;
+        let first = if self.in_one_pass() { 20 * product + 120 * d * 8 } else { 4 * product }
+            + 40 * d * 8
+            + if task.sparse() {
+                9 * product.next_multiple_of(64) * 8 / width.clamp(1, 8)
+            } else {
+                0
+            };
+        let last = if small { 18 } else { 6 } * d * padded * 8
+            + (16 * unit * padded * 8).max(64 * sums)
+            + 20 * sums
+            + (4 << 20)
+            + if task.sparse() { 9 * d * padded * 8 } else { 0 };
+        8 * product + first.max(last) + reading + self.labels.held_memory() + (2 << 20)
+    }
 }

@@ -10,7 +10,8 @@ use crate::dependence::{LabelKernel, Labels};
 use crate::error::{Error, Result};
 use crate::linalg::pool;
 use crate::model::SupervisedPcaModel;
-use crate::options::{NComponents, Options, Solver};
+use crate::n_components::NComponents;
+use crate::options::{Options, Solver};
 use crate::plan::Plan;
 use crate::scalar::{Scalar, typed};
 use ndarray::Array2;
@@ -216,7 +217,7 @@ impl SupervisedPca {
     /// Refuses what cannot be meant, before any row is read.
     fn check(&self, shape: &DataShape, target: &Target) -> Result<()> {
         self.options.check()?;
-        self.unsupervised().check_options()?;
+        self.n_components.check()?;
         if !(0.0..=1.0).contains(&self.supervision) {
             return Err(Error::Parameter {
                 name: "supervision",
@@ -224,14 +225,8 @@ impl SupervisedPca {
                 expected: "between 0 and 1",
             });
         }
-        if let NComponents::Rule(rule) = self.n_components
-            && self.supervision > 0.0
-        {
-            return Err(Error::Unsupported {
-                what: format!("the rule `{}`", rule.name()),
-                why: "looks at variances, and supervised components do not come in their order",
-                instead: None,
-            });
+        if self.supervision > 0.0 {
+            refuse_rules(&self.n_components)?;
         }
         if self.supervision == 1.0 && self.solver != Solver::Auto {
             return Err(Error::Unsupported {
@@ -254,8 +249,19 @@ impl SupervisedPca {
             }
         }
         // As many directions as there are features; those past the rank of the labels are null.
-        self.unsupervised().check_k(d, target.n_samples(), d)
+        self.n_components.check_limit(d, target.n_samples(), d)
     }
 }
 
 estimator!(SupervisedPca, supervised);
+
+/// Why rules do not go with supervised components.
+pub(super) const NO_RULES: &str =
+    "looks at variances, and supervised components do not come in their order";
+
+/// Refuses a rule where components are supervised.
+pub(super) fn refuse_rules(request: &NComponents) -> Result<()> {
+    let NComponents::Rule(rule) = request else { return Ok(()) };
+    let what = format!("the rule `{}`", rule.name());
+    Err(Error::Unsupported { what, why: NO_RULES, instead: None })
+}

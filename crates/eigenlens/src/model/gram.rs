@@ -2,7 +2,7 @@
 
 use super::pca::factors;
 use crate::error::{Error, Result};
-use crate::options::NComponents;
+use crate::n_components::{AllValues, NComponents};
 use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed};
 use crate::solver::{dense, finish};
 use ndarray::{Array2, ArrayView2};
@@ -41,26 +41,11 @@ impl GramPca {
                 largest: top,
             });
         }
-        let k = match n_components {
-            NComponents::Fixed(k) => *k,
-            NComponents::All => n,
-            NComponents::VarianceShare(share) => {
-                let mut sum = 0.0;
-                let reached = spectrum.iter().position(|v| {
-                    sum += v;
-                    sum >= share * total * (1.0 - 1e-12)
-                });
-                reached.map_or(n, |last| last + 1)
-            }
-            NComponents::Rule(_) => {
-                return Err(Error::Unsupported {
-                    what: "a rule for the number of components".into(),
-                    why: "needs the number of features, which a Gram matrix does not tell",
-                    instead: None,
-                });
-            }
-        };
         let max_rank = n - usize::from(center);
+        let carry = &spectrum[..max_rank];
+        let why = "needs the number of features, which a Gram matrix does not tell";
+        let k = AllValues::without_rules(carry, total, rounding_floor, n, why)
+            .resolve(n_components, &mut Vec::new())?;
         let rank = spectrum.iter().take(k.min(max_rank)).filter(|v| **v > rounding_floor).count();
         let mut values = spectrum[..k].to_vec();
         values.iter_mut().skip(rank).for_each(|v| *v = 0.0);

@@ -22,6 +22,8 @@ mod known;
 mod parallel;
 mod ppca;
 mod reason;
+mod request;
+mod resolve;
 mod sample;
 #[cfg(test)]
 mod testing;
@@ -31,8 +33,9 @@ mod text;
 mod threshold;
 
 pub use reason::Reason;
+pub use request::{NComponents, Rule};
+pub(crate) use resolve::{AllValues, Head, LeadingPairs, Resolved, resolve};
 
-use crate::options::Rule;
 use known::Known;
 use ndarray::ArrayView2;
 
@@ -139,90 +142,6 @@ impl Outcome {
             Outcome::Chosen(choice) => Some(choice.n_components),
             Outcome::NotComputed { .. } => None,
         }
-    }
-}
-
-impl Rule {
-    /// What the rule must be given to be sure of an answer. Some make do with less: see the module.
-    pub fn need(&self) -> Need {
-        match self {
-            Rule::Threshold(_)
-            | Rule::Ratio(_)
-            | Rule::CumulativeShare(_)
-            | Rule::Elbow
-            | Rule::BrokenStick
-            | Rule::Kaiser
-            | Rule::GavishDonoho { noise: Some(_) } => Need::Head,
-            Rule::Minka | Rule::Bic | Rule::GavishDonoho { noise: None } => Need::FullSpectrum,
-            Rule::ParallelAnalysis | Rule::CrossValidation => Need::Data,
-        }
-    }
-
-    /// The rule's name, the same on every surface.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Rule::Threshold(_) => "threshold",
-            Rule::Ratio(_) => "ratio",
-            Rule::CumulativeShare(_) => "cumulative-share",
-            Rule::Elbow => "elbow",
-            Rule::Minka => "minka",
-            Rule::Bic => "bic",
-            Rule::ParallelAnalysis => "parallel-analysis",
-            Rule::GavishDonoho { .. } => "gavish-donoho",
-            Rule::BrokenStick => "broken-stick",
-            Rule::Kaiser => "kaiser",
-            Rule::CrossValidation => "cross-validation",
-        }
-    }
-
-    /// One of each: variances above 1, shares above 5 %, 95 % together, unknown noise.
-    pub fn all() -> Vec<Rule> {
-        vec![
-            Rule::Threshold(1.0),
-            Rule::Ratio(0.05),
-            Rule::CumulativeShare(0.95),
-            Rule::Elbow,
-            Rule::Minka,
-            Rule::Bic,
-            Rule::ParallelAnalysis,
-            Rule::GavishDonoho { noise: None },
-            Rule::BrokenStick,
-            Rule::Kaiser,
-            Rule::CrossValidation,
-        ]
-    }
-
-    /// Whether the rule's reasoning rests on columns of mean 0.
-    fn assumes_centered(&self) -> bool {
-        match self {
-            // The uncentred first component is mostly the mean: a Gaussian model about 0, the null
-            // of independent columns and the stick say nothing about it.
-            Rule::Minka | Rule::Bic | Rule::ParallelAnalysis | Rule::BrokenStick | Rule::Kaiser => {
-                true
-            }
-            // A low-rank matrix plus noise need not be centred.
-            Rule::Threshold(_)
-            | Rule::Ratio(_)
-            | Rule::CumulativeShare(_)
-            | Rule::Elbow
-            | Rule::GavishDonoho { .. }
-            | Rule::CrossValidation => false,
-        }
-    }
-
-    fn check_parameter(&self) -> Result<(), Reason> {
-        let (name, value, fits, expected) = match *self {
-            Rule::Threshold(t) => ("threshold", t, t.is_finite(), "a finite number"),
-            Rule::Ratio(p) => ("ratio", p, (0.0..=1.0).contains(&p), "between 0 and 1"),
-            Rule::CumulativeShare(p) => {
-                ("cumulative_share", p, (0.0..=1.0).contains(&p), "between 0 and 1")
-            }
-            Rule::GavishDonoho { noise: Some(s) } => {
-                ("noise", s, s.is_finite() && s >= 0.0, "finite and not negative")
-            }
-            _ => return Ok(()),
-        };
-        if fits { Ok(()) } else { Err(Reason::Parameter { name, value, expected }) }
     }
 }
 

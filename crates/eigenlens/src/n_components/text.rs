@@ -1,6 +1,6 @@
 //! The number of components and rules in words: the same on every surface and in model files.
 
-use crate::options::{NComponents, Rule};
+use super::{NComponents, Rule};
 use std::fmt;
 use std::str::FromStr;
 

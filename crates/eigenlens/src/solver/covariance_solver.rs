@@ -24,20 +24,6 @@ pub(crate) struct EigenPairs {
     pub remainder: Option<Remainder>,
 }
 
-impl EigenPairs {
-    /// None, of an iteration that was not begun.
-    pub fn unfinished() -> EigenPairs {
-        EigenPairs {
-            values: Vec::new(),
-            vectors: Array2::zeros((0, 0)),
-            spectrum: None,
-            rounding_floor: 0.0,
-            convergence: Convergence::default(),
-            remainder: None,
-        }
-    }
-}
-
 /// One route, ready to be asked for any number of pairs.
 pub(crate) enum CovarianceSolver<'a, T: Scalar> {
     /// The covariance (d × d) has been formed; `noise` is the relative error of its entries.

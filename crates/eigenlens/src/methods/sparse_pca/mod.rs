@@ -10,7 +10,8 @@ use super::option_spec::{CENTER, OptionSpec, OptionValues, Range, STANDARDIZE};
 use crate::data::{AnyDataset, DataShape, Dataset, Moments, Target, compiled_here};
 use crate::error::{Error, Hint, Result};
 use crate::model::{Projection, SparsePath, SparsePcaModel};
-use crate::options::{NComponents, Options};
+use crate::n_components::NComponents;
+use crate::options::Options;
 use crate::plan::Plan;
 use crate::scalar::Scalar;
 use crate::sparse_search::{Deflation, ProofLimits, Ridge};
@@ -490,7 +491,7 @@ impl SparsePca {
     /// Refuses what cannot be meant for d features.
     fn check(&self, d: usize) -> Result<()> {
         self.fit.options.check()?;
-        self.fit.check_options()?;
+        self.fit.n_components.check()?;
         self.path_points.map_or(Ok(()), path::check_points)?;
         if self.k > d {
             return Err(Error::Parameter {

@@ -2,7 +2,7 @@
 
 use super::{Entries, Parts, Value};
 use crate::error::{Result, Warning};
-use crate::options::Rule;
+use crate::n_components::Rule;
 
 pub(super) fn put(parts: &mut Parts, warnings: &[Warning]) {
     let values = Value::List(warnings.iter().map(to_value).collect());

@@ -1,0 +1,42 @@
+//! Every method, ready to fit: whoever loops over [`METHODS`] gets its estimators here.
+
+use eigenlens::{
+    DataShape, ErrorKind, Estimator, Method, NComponents, OptionValue, Options, Target,
+};
+use ndarray::ArrayView1;
+
+/// The method with so many components and otherwise what is usual, for data that may fall apart. `None`: it
+/// cannot be asked for them so.
+pub fn estimator(
+    method: &'static Method,
+    n_components: &NComponents,
+    options: &Options,
+    shape: &DataShape,
+) -> Option<Box<dyn Estimator>> {
+    let mut values = method.values().with_options(options.clone());
+    values.set_n_components(n_components.clone());
+    for option in method.options() {
+        match (option.name, n_components) {
+            ("bridges", _) => values.set("bridges", OptionValue::Flag(true)).unwrap(),
+            // Its components are its parts: scores say how much of a sample belongs to each.
+            ("n_parts", NComponents::Fixed(k)) => {
+                values.set("n_parts", OptionValue::Count(*k)).unwrap();
+                values.set_n_components(1);
+            }
+            _ => {}
+        }
+    }
+    match method.build(&values, shape) {
+        Ok(estimator) => Some(estimator),
+        Err(error) => {
+            assert_eq!(error.kind(), ErrorKind::Usage, "{}: {error}", method.name);
+            None
+        }
+    }
+}
+
+/// Classes by the size of a feature: the same for a row wherever it stands.
+pub fn classes(feature: ArrayView1<f64>) -> Target {
+    let class = |v: f64| ["a", "b", "c", "d", "e"][((v / 6.0 + 2.5).clamp(0.0, 4.0)) as usize];
+    Target::classes(feature.iter().map(|v| class(*v)))
+}
