@@ -4,6 +4,7 @@ mod bayesian_pca;
 mod isomap;
 mod kernel_pca;
 mod kernel_supervised_pca;
+mod laplacian;
 mod lle;
 mod lsa;
 mod mds;
@@ -65,6 +66,7 @@ fn configured(name: &str, given: &Bound<PyAny>, options: Options) -> PyResult<Co
         "kernel-pca" => Configured::unsupervised(kernel_pca::estimator(given, options)?),
         "mds" => Configured::unsupervised(mds::estimator(given, options)?),
         "isomap" => Configured::unsupervised(isomap::estimator(given, options)?),
+        "laplacian" => Configured::unsupervised(laplacian::estimator(given, options)?),
         "lle" => Configured::unsupervised(lle::estimator(given, options)?),
         _ => return Err(PyValueError::new_err(format!("the method `{name}` is not known"))),
     })

@@ -5,9 +5,9 @@ use crate::torture_support::{InBlocks, compressed};
 use eigenlens::from_parts;
 use eigenlens::model::Cells;
 use eigenlens::{
-    Dataset, Error, ErrorKind, Isomap, KernelPca, KernelSupervisedPca, KernelSupervisedPcaModel,
-    LaplacianEigenmaps, Lle, Lsa, Mds, Model, Options, Pca, Ppca, Result, Scalar, SparsePca,
-    SupervisedPca, SupervisedPcaModel, Target,
+    Affinity, Dataset, Error, ErrorKind, Isomap, KernelPca, KernelSupervisedPca,
+    KernelSupervisedPcaModel, LaplacianEigenmaps, Lle, LleVariant, Lsa, Mds, Model, Options, Pca,
+    Ppca, Result, Scalar, SparsePca, SupervisedPca, SupervisedPcaModel, Target,
 };
 use ndarray::{Array2, ArrayView2, Axis, s};
 
@@ -67,7 +67,21 @@ const METHODS: &[Method] = &[
     Method {
         order: 1e-6,
         single: 1e-3,
+        ..row!("laplacian", |k: usize, options| {
+            LaplacianEigenmaps::new(k).affinity(Affinity::Rbf { gamma: None }).options(options)
+        })
+    },
+    Method {
+        order: 1e-6,
+        single: 1e-3,
         ..row!("lle", |k: usize, options| Lle::new(k).bridges(true).options(options))
+    },
+    Method {
+        order: 1e-6,
+        single: 1e-3,
+        ..row!("lle", |k: usize, options| {
+            Lle::new(k).variant(LleVariant::Ltsa).bridges(true).options(options)
+        })
     },
 ];
 
