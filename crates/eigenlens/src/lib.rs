@@ -71,9 +71,9 @@ pub use methods::{
 pub use model::parts::{Parts, Value};
 pub use model::{
     Affinity, Claim, EmbeddingModel, GramPca, KernelAccuracy, KernelPcaModel,
-    KernelSupervisedPcaModel, Model, NegativePart, Normalization, Optimality, PathPoint, PcaModel,
-    PpcaMixtureModel, PpcaModel, PreImage, PreImages, Projection, Scaling, SparsePath,
-    SparsePcaModel, Summary, SupervisedPcaModel, Verification,
+    KernelSupervisedPcaModel, LleVariant, Model, NegativePart, Normalization, Optimality,
+    PathPoint, PcaModel, PpcaMixtureModel, PpcaModel, PreImage, PreImages, Projection, Scaling,
+    SparsePath, SparsePcaModel, Summary, SupervisedPcaModel, Verification,
 };
 pub use n_components::{NComponents, Rule};
 pub use operator::{Deflated, Operator, SparseSymmetric, SymmetricMatrix};

@@ -9,10 +9,10 @@ mod torture_support;
 
 use eigenlens::n_components::Need;
 use eigenlens::{
-    AnyDataset, Csr, Dataset, EmbeddingModel, Error, FitContext, Isomap, KernelSupervisedPca,
-    LabelKernel, LaplacianEigenmaps, Lle, METHODS, Mds, Method, Metric, Missing, NComponents,
-    Options, Pca, Plan, Ridge, Route, Rule, SampleWeights, Scalar, Solver, SparsePca,
-    SupervisedPca, Target,
+    Affinity, AnyDataset, Csr, Dataset, EmbeddingModel, Error, FitContext, Isomap,
+    KernelSupervisedPca, LabelKernel, LaplacianEigenmaps, Lle, LleVariant, METHODS, Mds, Method,
+    Metric, Missing, NComponents, Options, Pca, Plan, Ridge, Route, Rule, SampleWeights, Scalar,
+    Solver, SparsePca, SupervisedPca, Target,
 };
 use estimators::{classes, estimator};
 use ndarray::Array2;
@@ -255,8 +255,20 @@ fn plans_are_kept() {
         check("mds", &|| l1.fit(&data).unwrap());
         let laplacian = LaplacianEigenmaps::new(2).bridges(true).options(options());
         check("laplacian", &|| laplacian.fit(&data).unwrap());
+        let rbf = laplacian.clone().bridges(false).affinity(Affinity::Rbf { gamma: None });
+        check("laplacian rbf", &|| rbf.fit(&data).unwrap());
+        let a = ndarray::Array2::from_shape_fn((n, n), |(i, j)| 1.0 / (1.0 + i.abs_diff(j) as f64));
+        let given = rbf.clone().affinity(Affinity::Precomputed);
+        check("laplacian of affinities", &|| given.fit(&Dataset::from(&a)).unwrap());
+        let ring = a.mapv(|v| if v > 0.05 { v } else { 0.0 });
+        let ring = Dataset::from(&ring).to_csr().unwrap();
+        check("laplacian of a sparse graph", &|| given.fit(&Dataset::sparse(&ring)).unwrap());
         let lle = Lle::new(2).bridges(true).options(options());
         check("lle", &|| lle.fit(&data).unwrap());
+        for (name, variant) in LleVariant::NAMES {
+            let lle = lle.clone().neighbors(20).variant(variant);
+            check(&format!("{name} lle"), &|| lle.fit(&data).unwrap());
+        }
     }
     println!("{}", report.lines.join("\n"));
     budgets();

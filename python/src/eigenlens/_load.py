@@ -20,6 +20,7 @@ from eigenlens._pca import PCA
 from eigenlens._probabilistic_pca import ProbabilisticPCA
 from eigenlens._probabilistic_pca_mixture import ProbabilisticPCAMixture
 from eigenlens._sparse_pca import SparsePCA
+from eigenlens._spectral_embedding import SpectralEmbedding
 from eigenlens._supervised_pca import SupervisedPCA
 from eigenlens._truncated_svd import TruncatedSVD
 
@@ -36,6 +37,7 @@ _BY_METHOD: dict[str, type[Estimator]] = {
     "kernel-pca": KernelPCA,
     "mds": ClassicalMDS,
     "isomap": Isomap,
+    "laplacian": SpectralEmbedding,
     "lle": LocallyLinearEmbedding,
 }
 _CLASSES: dict[str, type[Estimator]] = {

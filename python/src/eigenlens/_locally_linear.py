@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
 
-from eigenlens import _constraints, _core
-from eigenlens import _lle_variants as variants
+from eigenlens import _core
 from eigenlens._compat import check_is_fitted
 from eigenlens._constraints import RANDOM_STATE, Number, Whole, Words
-from eigenlens._data import Data, for_estimator, in_memory, of_array
-from eigenlens._distances import nearest_samples
+from eigenlens._data import Data
 from eigenlens._embedding import Embedding, search
 from eigenlens._estimator import SHARED
-from eigenlens._standalone import is_sparse
 
 
 class LocallyLinearEmbedding(Embedding):
@@ -33,9 +29,9 @@ class LocallyLinearEmbedding(Embedding):
     eigen_solver, tol, max_iter
         Accepted; the residual is at most 1e-9 of the norm (1e-6 for float32) in any case.
     method : {'standard', 'hessian', 'modified', 'ltsa'}, default='standard'
-        The standard method is compiled; the operators of Hessian eigenmaps (Donoho & Grimes 2003),
-        modified LLE (Zhang & Wang 2007) and local tangent space alignment (Zhang & Zha 2004) are
-        made by NumPy and solved by the same solver. They have no certificate and no model file.
+        What coordinates satisfy around every sample: the weights of Roweis & Saul (2000), Hessian
+        eigenmaps (Donoho & Grimes 2003), modified LLE (Zhang & Wang 2007) or local tangent space
+        alignment (Zhang & Zha 2004).
     hessian_tol, modified_tol : float
         As there.
     neighbors_algorithm
@@ -128,63 +124,11 @@ class LocallyLinearEmbedding(Embedding):
         """A search for neighbours among the training samples."""
         check_is_fitted(self)
         return search(
-            self._points() if hasattr(self, "_model") else self._fit_X,
+            self._points(),
             n_neighbors=self.n_neighbors,
             algorithm=self.neighbors_algorithm,
             n_jobs=self.n_jobs,
         )
-
-    def transform(self, X: Any) -> np.ndarray:
-        """Coordinates of new samples: the same weights in the embedding as in the data."""
-        check_is_fitted(self)
-        if hasattr(self, "_model"):
-            return self._scores(X)
-        data = for_estimator(self, X, reset=False, ensure_all_finite=True)
-        new = _dense(in_memory(data, self))
-        nearest = nearest_samples(new, self._fit_X, self.n_neighbors)
-        placed = [
-            variants.weights(x, self._fit_X[nodes], self.reg) @ self.embedding_[nodes]
-            for x, nodes in zip(new, nearest, strict=True)
-        ]
-        return np.array(placed).astype(data.dtype, copy=False)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model file, which the command line and :func:`load` read too."""
-        check_is_fitted(self)
-        if not hasattr(self, "_model"):
-            raise NotImplementedError(
-                f"a model with method={self.method!r} cannot be written to a model file; pickle "
-                "the estimator"
-            )
-        super().save(path)
-
-    def _fit(self, X: Any, sample_weight: Any, *, scores: bool) -> np.ndarray | None:
-        if self.method == "standard":
-            return super()._fit(X, sample_weight, scores=scores)
-        _constraints.check(self, self._constraints)
-        data = for_estimator(self, X, reset=True, ensure_min_samples=2, ensure_all_finite=True)
-        self._check(data)
-        for name in ("_model", "quality_"):
-            # Of an earlier fit by the standard method.
-            self.__dict__.pop(name, None)
-        self._fit_X = _dense(in_memory(data, self))
-        n, k = len(self._fit_X), int(self.n_components)
-        matrix = variants.operator(
-            self._fit_X,
-            nearest_samples(self._fit_X, self._fit_X, self.n_neighbors + 1)[:, 1:],
-            k,
-            method=self.method,
-            hessian_tol=self.hessian_tol,
-            modified_tol=self.modified_tol,
-        )
-        constant = np.full(n, n**-0.5)
-        values, vectors = _core.smallest_pairs(
-            of_array(matrix).given, constant, k, self._shared()
-        )
-        self.embedding_ = vectors.astype(data.dtype, copy=False)
-        self.eigenvalues_ = values.astype(data.dtype)
-        self.reconstruction_error_ = float(values.sum())
-        return self.embedding_
 
     def _tolerance(self) -> float | None:
         # `tol` is what another solver stops at; ours is certified at its own.
@@ -200,7 +144,10 @@ class LocallyLinearEmbedding(Embedding):
         return {
             "n_components": int(self.n_components),
             "n_neighbors": int(self.n_neighbors),
+            "variant": self.method,
             "regularization": float(self.reg),
+            "hessian_tolerance": float(self.hessian_tol) if self.method == "hessian" else None,
+            "modified_tolerance": float(self.modified_tol) if self.method == "modified" else None,
             "bridges": True,
         }
 
@@ -226,15 +173,9 @@ class LocallyLinearEmbedding(Embedding):
         super()._describe(model, data, scores)
         self.reconstruction_error_ = float(model.values["eigenvalues"].sum())
 
-    @property
-    def _n_features_out(self) -> int:
-        return self.embedding_.shape[1]
-
     @classmethod
     def _parameters_of(cls, model: _core.Model) -> dict[str, Any]:
         nearest = model.values["neighborhood"].get("nearest", 5)
-        return {**super()._parameters_of(model), "n_neighbors": nearest}
+        method = _core.model_description(model)["map"].get("variant", "standard")
+        return {**super()._parameters_of(model), "n_neighbors": nearest, "method": method}
 
-
-def _dense(X: Any) -> np.ndarray:
-    return np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from eigenlens import _constraints, _core, _graphs, _kernels, _options
-from eigenlens._compat import BaseEstimator
+from eigenlens import _core, _distances, _graphs, _kernels
+from eigenlens._compat import check_is_fitted
 from eigenlens._constraints import CALLABLE, NOTHING, RANDOM_STATE, Number, Whole, Words
-from eigenlens._data import for_estimator, in_memory, of_array
-from eigenlens._distances import as_given, nearest_samples
+from eigenlens._data import Data, in_memory, of_array
+from eigenlens._embedding import Embedding
 from eigenlens._estimator import SHARED
 from eigenlens._standalone import is_sparse
 
-# Above this many samples, few eigenvectors are cheaper by iteration than all of them.
-_ALL_PAIRS = 400
 
-
-class SpectralEmbedding(BaseEstimator):
+class SpectralEmbedding(Embedding):
     """Laplacian eigenmaps, a drop-in for scikit-learn's `SpectralEmbedding`.
 
     The eigenvectors of the normalised graph Laplacian with the smallest eigenvalues above 0, divided
-    by the roots of the degrees. As there, only the training samples are embedded: there is no
-    `transform`.
+    by the roots of the degrees. New samples are placed by their affinities to the training samples,
+    unless affinities are given.
 
     Parameters
     ----------
@@ -34,14 +32,14 @@ class SpectralEmbedding(BaseEstimator):
 callable
         Neighbours count 1 where each is the other's, else ½, a sample being its own first
         neighbour; a Gaussian kernel; the affinities themselves, dense or sparse; neighbours by
-        given distances; a function of the data that returns the affinities.
+        given distances; a function of the data that returns the affinities. With `n_neighbors=1`,
+        which is a graph without an edge there, every sample is tied to its nearest.
     gamma : float or None, default=None
         Of `'rbf'`; None: 1 / n_features.
     random_state : int, RandomState or None, default=None
         The seed of random numbers; None is 0.
     eigen_solver : {'arpack', 'lobpcg', 'amg'} or None, default=None
-        Accepted. Sparse graphs are solved by shift and invert, dense ones by block Krylov iteration
-        or a full decomposition.
+        Accepted, and not needed.
     eigen_tol : float or 'auto', default='auto'
         The residual wanted; `'auto'`: 1e-9.
     n_neighbors : int or None, default=None
@@ -57,9 +55,12 @@ callable
     eigenvalues_ : ndarray of shape (n_components,)
         Of the normalised Laplacian, smallest first, without the 0 of the constant vector.
     affinity_matrix_ : ndarray or sparse matrix of shape (n_samples, n_samples)
+        Made when it is asked for, unless it was given.
     n_neighbors_ : int
     gamma_ : float
-    n_features_in_, feature_names_in_
+    quality_ : dict
+        Trustworthiness and continuity of the embedding.
+    certificate_, plan_, warnings_, n_features_in_, feature_names_in_
 
     Examples
     --------
@@ -72,6 +73,7 @@ callable
     True
     """
 
+    _method = "laplacian"
     _constraints = {
         "n_components": [Whole(1)],
         "affinity": [
@@ -109,65 +111,91 @@ callable
         self.n_jobs = n_jobs
         self.memory = memory
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Fits the embedding to samples (n_samples × n_features), or to affinities or distances
-        (n_samples × n_samples) as `affinity` says."""
-        _constraints.check(self, self._constraints)
-        data = for_estimator(
-            self, X, reset=True, ensure_min_samples=2, ensure_all_finite=True
-        )
-        self.affinity_matrix_ = self._affinities(in_memory(data, self))
-        affinities = _symmetric(self.affinity_matrix_)
-        if self.n_components >= affinities.shape[0]:
-            raise ValueError(
-                f"n_components={self.n_components} must be less than "
-                f"n_samples={affinities.shape[0]}"
-            )
-        if not _is_connected(affinities):
-            warnings.warn(
-                "Graph is not fully connected, spectral embedding may not work as expected.",
-                stacklevel=2,
-            )
-        degrees, scaled = _normalized(affinities)
-        roots = np.sqrt(degrees)
-        known = roots / max(np.linalg.norm(roots), np.finfo(float).tiny)
-        if is_sparse(scaled):
-            values, vectors = self._of_sparse(scaled, known)
-        else:
-            values, vectors = self._of_dense(scaled, known)
-        embedding = vectors / np.where(roots > 0.0, roots, 1.0)[:, None]
-        largest = embedding[np.abs(embedding).argmax(axis=0), np.arange(embedding.shape[1])]
-        embedding *= np.where(largest < 0.0, -1.0, 1.0)
-        self.embedding_ = embedding.astype(data.dtype, copy=False)
-        self.eigenvalues_ = values
-        return self
-
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Fits the embedding and returns the coordinates (n_samples × n_components)."""
-        return self.fit(X).embedding_
-
-    def _affinities(self, X: Any) -> Any:
-        if callable(self.affinity):
-            return self.affinity(X)
-        if self.affinity == "precomputed":
+    @property
+    def affinity_matrix_(self) -> Any:
+        """The affinities of the training samples (n_samples × n_samples)."""
+        check_is_fitted(self)
+        X = self._fit_X
+        if X is None:
+            raise AttributeError("a model from a file keeps no affinities; fit it again")
+        if self._given():
             return X
-        if self.affinity == "precomputed_nearest_neighbors":
-            distances = as_given(X)
-            self.n_neighbors_ = self._neighbors_wanted(X.shape[0])
-            return _graphs.shared_neighbors(
-                _graphs.nearest(distances, self.n_neighbors_), X.shape[0]
+        if not self._ties_neighbors(is_sparse(X)):
+            return _kernels.matrix(X, X, "rbf", gamma=self.gamma_).astype(X.dtype, copy=False)
+        # A sample is its own first neighbour.
+        m, n = max(self.n_neighbors_, 2), X.shape[0]
+        if self.affinity == "nearest_neighbors":
+            return _graphs.shared_neighbors(_distances.nearest_samples(X, X, m), n)
+        return _graphs.shared_neighbors(_graphs.nearest(_distances.as_given(X), m), n)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model file, which the command line and :func:`load` read too."""
+        check_is_fitted(self)
+        if callable(self.affinity):
+            raise NotImplementedError(
+                f"a model with affinity={self.affinity!r} cannot be written to a model file; "
+                "pickle the estimator"
             )
-        if self.affinity == "nearest_neighbors" and not is_sparse(X):
-            self.n_neighbors_ = self._neighbors_wanted(X.shape[0])
-            return _graphs.shared_neighbors(nearest_samples(X, X, self.n_neighbors_), X.shape[0])
+        super().save(path)
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "transform" and self._given():
+            # A row of affinities does not say whether its sample is new, and its own entry counts.
+            raise AttributeError(
+                "'SpectralEmbedding' object has no attribute 'transform' where affinities are given"
+            )
+        return super().__getattribute__(name)
+
+    def _given(self) -> bool:
+        """Whether affinities are made outside the compiled part."""
+        return callable(self.affinity) or self.affinity == "precomputed"
+
+    def _ties_neighbors(self, sparse: bool) -> bool:
+        """Whether only neighbours are tied."""
+        by_features = self.affinity == "nearest_neighbors" and not sparse
+        return by_features or self.affinity == "precomputed_nearest_neighbors"
+
+    def _must_be_finite(self) -> bool:
+        return self.affinity not in ("nearest_neighbors", "rbf")
+
+    def _tolerance(self) -> float | None:
+        return None if self.eigen_tol == "auto" else self.eigen_tol
+
+    def _seen(self, data: Data, *, new: bool) -> Data:
+        if self.affinity == "precomputed_nearest_neighbors":
+            _distances.refuse_negative(in_memory(data, self))
+        if not self._given():
+            return data
+        X = in_memory(data, self)
+        self._made = self.affinity(X) if callable(self.affinity) else X
+        return of_array(_symmetric(self._made))
+
+    def _method_options(self, data: Data) -> dict[str, Any]:
+        k, n = int(self.n_components), data.n_samples
+        if n is not None and k >= n:
+            raise ValueError(f"n_components={k} must be less than n_samples={n}")
+        options = {
+            "n_components": k,
+            "n_neighbors": None,
+            "affinity": "precomputed",
+            "gamma": None,
+            "distances": self.affinity == "precomputed_nearest_neighbors",
+            "keep_parts": True,
+        }
+        if self._given():
+            return options
+        if self._ties_neighbors(data.is_sparse):
+            return {**options, "affinity": "averaged", "n_neighbors": self._others(data)}
         if self.affinity == "nearest_neighbors":
             warnings.warn(
                 "Nearest neighbors affinity currently does not support sparse input, falling "
                 "back to rbf affinity",
-                stacklevel=3,
+                stacklevel=4,
             )
-        self.gamma_ = 1.0 / X.shape[1] if self.gamma is None else self.gamma
-        return _kernels.matrix(X, X, "rbf", gamma=self.gamma_).astype(X.dtype, copy=False)
+        return {**options, "affinity": "rbf", "gamma": self._gamma(data.n_features)}
+
+    def _gamma(self, n_features: int) -> float:
+        return 1.0 / n_features if self.gamma is None else float(self.gamma)
 
     def _neighbors_wanted(self, n: int) -> int:
         wanted = max(n // 10, 1) if self.n_neighbors is None else int(self.n_neighbors)
@@ -178,34 +206,45 @@ callable
             )
         return wanted
 
-    def _options(self) -> dict[str, Any]:
-        tolerance = None if self.eigen_tol == "auto" else self.eigen_tol
-        return _options.shared(self, tolerance=tolerance)
+    def _others(self, data: Data) -> int:
+        """Neighbours besides the sample itself, which is its own first one; at least one."""
+        wanted = self._neighbors_wanted(data.n_samples)
+        if data.is_sparse:
+            graph = data.X.tocoo()
+            if not (graph.row == graph.col).any():
+                return wanted
+        return max(wanted - 1, 1)
 
-    def _of_sparse(self, scaled: Any, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The smallest pairs of I − `scaled` besides the known null vector."""
-        if not known.any():
-            # Nobody has a neighbour: every vector is as good.
-            k = int(self.n_components)
-            return np.ones(k), np.eye(len(known), k)
-        laplacian = -scaled
-        laplacian.setdiag(1.0)
-        given = of_array(laplacian.tocsr()).given
-        return _core.smallest_pairs(given, known, int(self.n_components), self._options())
+    def _describe(self, model: _core.Model, data: Data, scores: np.ndarray | None) -> None:
+        super()._describe(model, data, scores)
+        self._fit_X = self.__dict__.pop("_made", data.X)
+        found = _core.model_description(model)
+        if "nearest" in (model.values["neighborhood"] or {}):
+            self.n_neighbors_ = self._neighbors_wanted(data.n_samples)
+        if found["map"].get("affinity") == "rbf":
+            self.gamma_ = self._gamma(data.n_features)
+        parts = [one for one in found["warnings"] if one["kind"] == "several_parts"]
+        if scores is not None and parts:
+            warnings.warn(
+                "Graph is not fully connected, spectral embedding may not work as expected.",
+                stacklevel=5,
+            )
 
-    def _of_dense(self, scaled: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        k, n = int(self.n_components), len(scaled)
-        # The known pair (1, v) becomes (−1, v): the smallest there can be.
-        scaled = scaled - 2.0 * np.outer(known, known)
-        if n > _ALL_PAIRS and 10 * k < n:
-            try:
-                values, vectors = _core.largest_pairs(scaled, k, self._options())
-                return 1.0 - values, vectors
-            except RuntimeError:
-                # A spectrum too dense for the iteration: all pairs instead.
-                pass
-        values, vectors = np.linalg.eigh(scaled)
-        return 1.0 - values[::-1][:k], vectors[:, ::-1][:, :k]
+    @classmethod
+    def _parameters_of(cls, model: _core.Model) -> dict[str, Any]:
+        found = _core.model_description(model)["map"]
+        given = super()._parameters_of(model)
+        samples = found.get("samples", "points")
+        if samples == "affinities":
+            return {**given, "affinity": "precomputed"}
+        if found.get("affinity") == "rbf":
+            unit = 2.0 ** found["exponent"]
+            return {**given, "affinity": "rbf", "gamma": found["gamma"] / unit**2}
+        if samples == "distances":
+            given["affinity"] = "precomputed_nearest_neighbors"
+        if "nearest" in model.values["neighborhood"]:
+            given["n_neighbors"] = model.values["neighborhood"]["nearest"] + 1
+        return given
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -216,49 +255,23 @@ callable
 
 
 def _symmetric(affinities: Any) -> Any:
-    """The affinities as float64, symmetric and without a diagonal, which changes no degree."""
+    """Given affinities, made symmetric where they are not, with scikit-learn's warning."""
     if affinities.shape[0] != affinities.shape[1]:
         raise ValueError(f"array must be 2-dimensional and square. shape = {affinities.shape}")
-    entries = affinities.data if is_sparse(affinities) else affinities
-    if np.min(entries, initial=0.0) < 0.0:
+    sparse = is_sparse(affinities)
+    affinities = affinities.tocsr() if sparse else np.asarray(affinities)
+    if affinities.dtype not in (np.float64, np.float32):
+        affinities = affinities.astype(np.float64)
+    if np.min(affinities.data if sparse else affinities, initial=0.0) < 0.0:
         raise ValueError("Negative values in data: affinities must be at least 0.")
-    if is_sparse(affinities):
-        affinities = affinities.tocsr().astype(np.float64)
-        difference = abs(affinities - affinities.T)
-        uneven = difference.max() if difference.nnz else 0.0
-    else:
-        affinities = np.array(affinities, dtype=np.float64)
-        uneven = np.abs(affinities - affinities.T).max()
+    uneven = abs(affinities - affinities.T).max()
+    if uneven == 0.0:
+        return affinities
     if uneven > 1e-10:
         warnings.warn(
             "Array is not symmetric, and will be converted to symmetric by average with its "
             "transpose.",
-            stacklevel=3,
+            stacklevel=6,
         )
     affinities = 0.5 * (affinities + affinities.T)
-    if is_sparse(affinities):
-        affinities = affinities.tolil()
-        affinities.setdiag(0.0)
-        affinities = affinities.tocsr()
-        affinities.eliminate_zeros()
-    else:
-        np.fill_diagonal(affinities, 0.0)
-    return affinities
-
-
-def _normalized(affinities: Any) -> tuple[np.ndarray, Any]:
-    """Degrees, and D^{-½} A D^{-½}."""
-    degrees = np.asarray(affinities.sum(axis=0), dtype=np.float64).ravel()
-    inverse = 1.0 / np.sqrt(np.where(degrees > 0.0, degrees, 1.0))
-    if not is_sparse(affinities):
-        return degrees, affinities * inverse[:, None] * inverse
-    scaled = affinities.copy()
-    rows = np.repeat(np.arange(len(inverse)), np.diff(scaled.indptr))
-    scaled.data = scaled.data * inverse[rows] * inverse[scaled.indices]
-    return degrees, scaled
-
-
-def _is_connected(affinities: Any) -> bool:
-    if is_sparse(affinities):
-        return _graphs.csgraph.connected_components(affinities, return_labels=False) == 1
-    return _graphs.parts(np.where(affinities > 0.0, 1.0, np.inf))[0] == 1
+    return affinities.tocsr() if sparse else affinities

@@ -4,14 +4,20 @@ use crate::support::{Sandbox, close, columns, entry, number, numbers};
 use std::fmt::Write;
 
 /// A method, its own options, and what its columns are called.
-const METHODS: [(&str, &[&str], [&str; 2]); 7] = [
+const METHODS: [(&str, &[&str], [&str; 2]); 13] = [
     ("mds", &[], ["MDS1", "MDS2"]),
     ("mds", &["--metric", "manhattan"], ["MDS1", "MDS2"]),
     ("isomap", &["--neighbors", "25", "--bridges"], ["ISO1", "ISO2"]),
     ("isomap", &["--neighbors", "60", "--landmarks", "40"], ["ISO1", "ISO2"]),
     ("laplacian", &["--bridges"], ["LE1", "LE2"]),
     ("laplacian", &["--bridges", "--heat", "--commute-time"], ["LE1", "LE2"]),
+    ("laplacian", &["--keep-parts", "--affinity", "averaged"], ["LE1", "LE2"]),
+    ("laplacian", &["--keep-parts", "--affinity", "heat", "--gamma", "1"], ["LE1", "LE2"]),
+    ("laplacian", &["--affinity", "rbf"], ["LE1", "LE2"]),
     ("lle", &["--bridges", "--regularization", "0.01"], ["LLE1", "LLE2"]),
+    ("lle", &["--bridges", "--variant", "modified"], ["LLE1", "LLE2"]),
+    ("lle", &["--bridges", "--variant", "hessian"], ["LLE1", "LLE2"]),
+    ("lle", &["--bridges", "--variant", "ltsa"], ["LLE1", "LLE2"]),
 ];
 
 #[test]
@@ -103,6 +109,15 @@ fn a_table_of_distances_is_laid_out() {
         assert_eq!(ran.code, 65, "{word}: {}", ran.err);
         assert!(ran.err.contains(complaint), "{word}: {}", ran.err);
     }
+    // The same table as a graph of the nearest towns.
+    let fit = ["fit", "laplacian", "road.csv", "--distances", "--neighbors", "2", "-k", "1"];
+    let out = sandbox.ok(&[&fit[..], &["-o", "le.safetensors", "--scores", "le.csv"]].concat());
+    assert!(out.starts_with("laplacian of the distances between 5 samples: 1 component"), "{out}");
+    sandbox.ok(&["transform", "le.safetensors", "road.csv", "-o", "again.csv"]);
+    let (found, again) = (sandbox.text("le.csv"), sandbox.text("again.csv"));
+    assert_eq!(columns(&found, &["LE1"]), columns(&again, &["LE1"]));
+    let out = sandbox.ok(&["fit", "laplacian", "road.csv", "--affinity", "precomputed", "-k", "1"]);
+    assert!(out.starts_with("laplacian of the affinities between 5 samples: 1 component"), "{out}");
     road(&sandbox, "bad.csv", &towns, Some((2, 2, "1")));
     let ran = sandbox.run(&["fit", "mds", "bad.csv", "--distances"]);
     assert!(ran.code == 65 && ran.err.contains("must be 0"), "{}", ran.err);
@@ -115,7 +130,7 @@ fn a_table_of_distances_is_laid_out() {
 fn failures_have_words_codes_and_hints() {
     let sandbox = Sandbox::with("embedding_failures", &["iris"]);
     sandbox.ok(&["fit", "isomap", "iris.csv", "--neighbors", "60", "-o", "m.safetensors"]);
-    let cases: [(&[&str], i32, &[&str]); 11] = [
+    let cases: [(&[&str], i32, &[&str]); 13] = [
         (
             &["fit", "isomap", "iris.csv", "--neighbors", "10"],
             65,
@@ -126,9 +141,15 @@ fn failures_have_words_codes_and_hints() {
             64,
             &["`n_neighbors` is 150", "hint: use `--neighbors 149`"],
         ),
+        (
+            &["fit", "lle", "iris.csv", "--variant", "hessian", "--neighbors", "5"],
+            64,
+            &["Hessian LLE needs at least 6 neighbours", "hint: use `--neighbors 6`"],
+        ),
+        (&["fit", "lle", "iris.csv", "--variant", "other"], 64, &["modified"]),
         (&["fit", "isomap", "iris.csv", "--radius", "0"], 64, &["--radius", "more than 0"]),
         (&["fit", "isomap", "iris.csv", "--neighbors", "5", "--radius", "1"], 64, &["--radius"]),
-        (&["fit", "laplacian", "iris.csv", "--gamma", "1"], 64, &["--heat"]),
+        (&["fit", "laplacian", "iris.csv", "--gamma", "1"], 64, &["use `--affinity heat`"]),
         (&["fit", "laplacian", "iris.csv", "--heat", "--gamma", "0"], 64, &["`gamma` is 0"]),
         (&["fit", "mds", "iris.csv", "--metric", "taxi"], 64, &["manhattan"]),
         (&["fit", "pca", "iris.csv", "--neighbors", "5"], 64, &["option of `isomap`"]),

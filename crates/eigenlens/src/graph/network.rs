@@ -47,9 +47,7 @@ impl Network {
             return Ok((network, 0));
         }
         if !join {
-            let mut sizes = parts.sizes;
-            sizes.sort_unstable_by(|a, b| b.cmp(a));
-            return Err(Error::Disconnected { sizes, neighborhood: which.in_words() });
+            return Err(parts.refused(which.in_words(), "bridges"));
         }
         let bridges = bridges::shortest(points, parts);
         let n = points.n_samples();
@@ -107,31 +105,35 @@ impl Network {
 
     /// Which part of the graph every node is in; parts are numbered by their first node.
     pub fn parts(&self) -> Parts {
-        let n = self.n_nodes();
-        let mut part = vec![u32::MAX; n];
-        let mut sizes = Vec::new();
-        let mut waiting = Vec::new();
-        for root in 0..n {
-            if part[root] != u32::MAX {
-                continue;
-            }
-            let number = sizes.len() as u32;
-            part[root] = number;
-            waiting.push(root);
-            let mut size = 0;
-            while let Some(node) = waiting.pop() {
-                size += 1;
-                for &next in self.of(node).0 {
-                    if part[next as usize] == u32::MAX {
-                        part[next as usize] = number;
-                        waiting.push(next as usize);
-                    }
+        parts(self.n_nodes(), |node| self.of(node).0.iter().map(|&next| next as usize))
+    }
+}
+
+/// The parts of n nodes that are joined to others.
+pub(crate) fn parts<I: Iterator<Item = usize>>(n: usize, of: impl Fn(usize) -> I) -> Parts {
+    let mut part = vec![u32::MAX; n];
+    let mut sizes = Vec::new();
+    let mut waiting = Vec::new();
+    for root in 0..n {
+        if part[root] != u32::MAX {
+            continue;
+        }
+        let number = sizes.len() as u32;
+        part[root] = number;
+        waiting.push(root);
+        let mut size = 0;
+        while let Some(node) = waiting.pop() {
+            size += 1;
+            for next in of(node) {
+                if part[next] == u32::MAX {
+                    part[next] = number;
+                    waiting.push(next);
                 }
             }
-            sizes.push(size);
         }
-        Parts { part, sizes }
+        sizes.push(size);
     }
+    Parts { part, sizes }
 }
 
 /// The connected parts of a graph.
@@ -142,8 +144,17 @@ pub(crate) struct Parts {
     pub sizes: Vec<usize>,
 }
 
+impl Parts {
+    /// The error that names them.
+    pub fn refused(self, neighborhood: String, cure: &'static str) -> Error {
+        let mut sizes = self.sizes;
+        sizes.sort_unstable_by(|a, b| b.cmp(a));
+        Error::Disconnected { sizes, neighborhood, cure }
+    }
+}
+
 impl Neighborhood {
-    fn in_words(self) -> String {
+    pub(crate) fn in_words(self) -> String {
         match self {
             Neighborhood::Nearest(1) => "1 neighbour each".into(),
             Neighborhood::Nearest(k) => format!("{k} neighbours each"),

@@ -64,6 +64,12 @@ pub(crate) fn qr_q(a: ArrayView2<f64>) -> Array2<f64> {
     to_array(scaled.qr().compute_thin_Q().as_ref())
 }
 
+/// An orthonormal basis of the whole space (m × m) whose first columns are those of [`qr_q`].
+pub(crate) fn full_q(a: ArrayView2<f64>) -> Array2<f64> {
+    let (scaled, _) = scaled_copy(a);
+    to_array(scaled.qr().compute_Q().as_ref())
+}
+
 /// How many eigenvalues of the symmetric `a` lie above `shift`, by Sylvester's law of inertia on a
 /// Bunch–Kaufman factorisation: code that shares nothing with the eigensolvers.
 pub(crate) fn count_above(a: ArrayView2<f64>, shift: f64) -> usize {

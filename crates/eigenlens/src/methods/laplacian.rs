@@ -1,22 +1,24 @@
 //! Laplacian eigenmaps.
 
+mod ties;
+
 use super::estimator::{Estimator, FitContext, Fitted, Method, estimator, for_a_picture};
 use super::option_spec::{GRAPH, OptionSpec, OptionValues, Range, on_graph};
-use super::spectral::{self, Graph};
-use crate::data::{AnyDataset, Csr, DataShape, Dataset, Target, compiled_here};
-use crate::error::{Error, Hint, Result};
-use crate::graph::{Judged, Kept, Metric, Neighborhood, Network, Original, Points, judge};
-use crate::linalg::dense::power_of_two;
+use super::spectral;
+use crate::data::{AnyDataset, DataShape, Dataset, Target, compiled_here};
+use crate::error::{Error, Hint, Result, Warning};
+use crate::graph::Neighborhood;
 use crate::linalg::pool;
 use crate::model::{
     Affinity, EmbeddingMap, EmbeddingModel, EmbeddingParts, LaplacianMap, Normalization, Scaling,
+    root_degree,
 };
 use crate::n_components::NComponents;
-use crate::operator::SparseSymmetric;
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::scalar::Scalar;
 use ndarray::Array2;
+use ties::Tied;
 
 /// What every surface knows of the method.
 pub(super) const METHOD: Method = Method {
@@ -43,14 +45,26 @@ const OPTIONS: &[OptionSpec] = &[
         ],
         "Which Laplacian",
     ),
-    OptionSpec::flag("heat", false, "Tie neighbours by exp(−γ‖x − y‖²) in place of 1"),
+    OptionSpec::choice(
+        "affinity",
+        &[
+            ("binary", "1 for neighbours"),
+            ("averaged", "½ where only one is the other's neighbour"),
+            ("heat", "exp(−γ‖x − y‖²) for neighbours"),
+            ("rbf", "The same for all pairs"),
+            ("precomputed", "The table holds the affinities"),
+        ],
+        "How samples are tied",
+    ),
+    OptionSpec::flag("heat", false, "The same as the affinity heat").excludes(&["affinity"]),
     OptionSpec::number_or(
         "gamma",
         Range::Any,
         &["median"],
-        "γ of the heat kernel, or by the median of the distances of neighbours [default: median]",
-    )
-    .needs(&[("heat", &["true"])]),
+        "γ of heat and rbf; for heat the median of the distances of neighbours [default: median; 1/d for rbf]",
+    ),
+    OptionSpec::flag("distances", false, "The table holds the distances between the samples"),
+    OptionSpec::flag("keep_parts", false, "Embed a graph in several parts as it is"),
     OptionSpec::flag(
         "commute_time",
         false,
@@ -59,16 +73,28 @@ const OPTIONS: &[OptionSpec] = &[
 ];
 
 fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>> {
-    let gamma = values.number("gamma");
-    let affinity = if values.flag("heat") { Affinity::Heat { gamma } } else { Affinity::Binary };
     let scaling = if values.flag("commute_time") { Scaling::Kernel } else { Scaling::Unit };
     let maps = LaplacianEigenmaps::new(values.n_components(shape));
     Ok(Box::new(
         on_graph!(values, maps.options(values.options.clone()))
             .normalization(values.choice("normalization", &Normalization::NAMES))
-            .affinity(affinity)
+            .affinity(affinity(values)?)
+            .distances(values.flag("distances"))
+            .keep_parts(values.flag("keep_parts"))
             .scaling(scaling),
     ))
+}
+
+fn affinity(values: &OptionValues) -> Result<Affinity> {
+    let word = values.word("affinity").unwrap_or_default();
+    let name = if values.flag("heat") { "heat" } else { word.as_str() };
+    let gamma = values.number("gamma");
+    let is_width = name == "heat" || gamma.is_some() || !values.is_given("gamma");
+    Affinity::named(name, gamma).filter(|_| is_width).ok_or_else(|| Error::Unsupported {
+        what: "this `gamma`".into(),
+        why: "does not fit the affinity",
+        instead: Some(Hint::Set { option: "affinity", value: "heat".into() }),
+    })
 }
 
 /// Laplacian eigenmaps (Belkin & Niyogi 2003): the eigenvectors of the graph Laplacian with the
@@ -90,7 +116,9 @@ pub struct LaplacianEigenmaps {
     n_components: NComponents,
     neighborhood: Option<Neighborhood>,
     bridges: bool,
+    keep_parts: bool,
     affinity: Affinity,
+    distances: bool,
     normalization: Normalization,
     scaling: Scaling,
     options: Options,
@@ -103,7 +131,9 @@ impl LaplacianEigenmaps {
             n_components: n_components.into(),
             neighborhood: None,
             bridges: false,
+            keep_parts: false,
             affinity: Affinity::default(),
+            distances: false,
             normalization: Normalization::default(),
             scaling: Scaling::default(),
             options: Options::default(),
@@ -128,7 +158,21 @@ impl LaplacianEigenmaps {
         self
     }
 
-    /// How strongly neighbours are tied (default: 1 each).
+    /// Embeds a graph in several parts as it is: the first components tell the parts apart (default: no;
+    /// it is an error).
+    pub fn keep_parts(mut self, keep_parts: bool) -> Self {
+        self.keep_parts = keep_parts;
+        self
+    }
+
+    /// The data are distances between the samples (n × n): neighbours are the nearest by them. In a
+    /// sparse matrix those that are not stored are infinite.
+    pub fn distances(mut self, distances: bool) -> Self {
+        self.distances = distances;
+        self
+    }
+
+    /// How strongly samples are tied (default: 1 for every neighbour).
     pub fn affinity(mut self, affinity: Affinity) -> Self {
         self.affinity = affinity;
         self
@@ -156,7 +200,7 @@ impl LaplacianEigenmaps {
     pub fn plan(&self, shape: impl Into<DataShape>) -> Result<Plan> {
         let shape = shape.into();
         let n = spectral::check(&shape, &self.options)?;
-        Ok(self.checked(n, shape.n_features)?.1)
+        Ok(self.checked(&shape, n)?.1)
     }
 
     /// Fits the model.
@@ -165,8 +209,9 @@ impl LaplacianEigenmaps {
     }
 
     fn fit_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<EmbeddingModel> {
-        let n = spectral::check(&spectral::counted(data)?, &self.options)?;
-        let (k, plan) = self.checked(n, data.n_features())?;
+        let shape = spectral::counted(data)?;
+        let n = spectral::check(&shape, &self.options)?;
+        let (k, plan) = self.checked(&shape, n)?;
         pool::run(self.options.threads, || self.run(data, n, k, plan))?
     }
 
@@ -180,21 +225,69 @@ impl LaplacianEigenmaps {
         Ok((model, scores))
     }
 
-    fn checked(&self, n: usize, d: usize) -> Result<(usize, Plan)> {
-        let which = spectral::neighborhood(self.neighborhood, n)?;
+    /// Whether the data are a matrix between the samples.
+    fn is_given(&self) -> bool {
+        self.distances || self.affinity == Affinity::Precomputed
+    }
+
+    /// Who is a neighbour, where only neighbours are tied.
+    fn neighborhood(&self, n: usize) -> Result<Option<Neighborhood>> {
+        if !self.affinity.is_of_neighbors() {
+            return Ok(None);
+        }
+        spectral::neighborhood(self.neighborhood, n).map(Some)
+    }
+
+    fn checked(&self, shape: &DataShape, n: usize) -> Result<(usize, Plan)> {
+        let d = shape.n_features;
+        let which = self.neighborhood(n)?;
         let k = spectral::resolve_k(&self.n_components, n - 1, n, d)?;
-        if let Affinity::Heat { gamma: Some(gamma) } = self.affinity
-            && !(gamma > 0.0 && gamma.is_finite())
-        {
+        if let Some(gamma) = self.affinity.gamma().filter(|g| !(*g > 0.0 && g.is_finite())) {
             return Err(Error::Parameter {
                 name: "gamma",
                 value: gamma.to_string(),
                 expected: "a finite number above 0",
             });
         }
-        let row = spectral::likely_row(which);
-        let plan = spectral::plan_sparse("graph Laplacian", n, d, k, row, &self.options)?;
+        if self.is_given() {
+            self.check_given(shape, n)?;
+        }
+        // Of a given matrix, the part between the samples that neighbours are compared on is kept.
+        let stored = if self.is_given() { n.min(1000) } else { d };
+        let plan = match (which, shape.n_stored) {
+            (Some(which), _) => {
+                let row = spectral::likely_row(which);
+                spectral::plan_sparse("graph Laplacian", n, stored, k, row, &self.options)?
+            }
+            (None, Some(entries)) if self.is_given() => {
+                let row = entries / n + 1;
+                spectral::plan_sparse("graph Laplacian", n, stored, k, row, &self.options)?
+            }
+            (None, _) => {
+                let other = 16 * (n * stored) as u64;
+                spectral::plan_stored("graph Laplacian of all pairs", n, k, other, &self.options)?
+            }
+        };
         Ok((k, plan))
+    }
+
+    fn check_given(&self, shape: &DataShape, n: usize) -> Result<()> {
+        if shape.n_features != n {
+            return Err(Error::Shape {
+                what: if self.distances { "the distance matrix" } else { "the affinity matrix" },
+                found: format!("{n} × {} entries", shape.n_features),
+                expected: "a square matrix".into(),
+            });
+        }
+        let unsupported =
+            |what: &str, why| Err(Error::Unsupported { what: what.into(), why, instead: None });
+        if self.distances && !self.affinity.is_of_neighbors() {
+            return unsupported("an affinity of all pairs", "is not made of given distances");
+        }
+        if self.bridges {
+            return unsupported("a bridge", "joins samples by their features, which are not given");
+        }
+        Ok(())
     }
 
     fn run<T: Scalar>(
@@ -204,42 +297,24 @@ impl LaplacianEigenmaps {
         k: usize,
         plan: Plan,
     ) -> Result<EmbeddingModel> {
-        // Step 1: the graph and its affinities.
-        let points = Points::read(data)?;
-        let which = spectral::neighborhood(self.neighborhood, n)?;
-        let graph = spectral::graph(&points, which, self.bridges)?;
-        let gamma = self.gamma(&graph.network, points.exponent())?;
-        let mut map = LaplacianMap {
-            points,
-            gamma,
-            normalization: self.normalization,
-            degrees: Vec::new(),
-            reach: farthest(&graph),
-        };
-        let network = graph.network;
-        let affinities: Vec<f64> = network.lengths.iter().map(|l| map.affinity(*l)).collect();
-        map.degrees = network
-            .starts
-            .windows(2)
-            .map(|ends| affinities[ends[0]..ends[1]].iter().sum())
-            .collect();
-        if affinities.iter().any(|a| *a < f64::MIN_POSITIVE) {
-            return Err(Error::Unsupported {
-                what: format!("`gamma` {}", gamma.unwrap_or(0.0)),
-                why: "makes the affinity of some neighbours 0",
-                instead: Some(Hint::Set { option: "gamma", value: "median".into() }),
-            });
-        }
+        // Step 1: the graph and its affinities, and the parts that it is in.
+        let which = self.neighborhood(n)?;
+        let Tied { samples, affinity, ties, reach, bridges } = self.tied(data, which)?;
+        let degrees = ties.degrees()?;
+        let warnings = self.check_parts(&ties, which)?;
+        let map =
+            LaplacianMap { samples, affinity, normalization: self.normalization, degrees, reach };
         // Step 2: the Laplacian and its smallest pairs; the null vector is known.
-        let laplacian = laplacian(&network, &affinities, &map.degrees, self.normalization)?;
+        let judged = ties.to_judge(&map.samples, data, self.options.seed)?;
         let null = null_vector(&map.degrees, self.normalization);
         let tolerance = spectral::tolerance::<T>(&self.options);
-        let pairs = spectral::smallest_of_graph(&laplacian, &null, k, tolerance, &self.options)?;
+        let laplacian = ties.into_laplacian(&map.degrees, self.normalization)?;
+        let pairs = laplacian.smallest(&null, k, tolerance, &self.options)?;
         // Step 3: coordinates.
         let mut vectors = pairs.vectors;
         if self.normalization == Normalization::Generalized {
             for (mut row, degree) in vectors.rows_mut().into_iter().zip(&map.degrees) {
-                row /= degree.sqrt();
+                row /= root_degree(*degree);
             }
         }
         let factor = |value: &f64| match self.scaling {
@@ -249,12 +324,7 @@ impl LaplacianEigenmaps {
         };
         let factors: Vec<f64> = pairs.values.iter().map(factor).collect();
         let coordinates = spectral::scaled_and_signed(&vectors, &factors);
-        let quality = judge(Judged {
-            original: Original::Points(&map.points, Metric::Euclidean),
-            kept: Kept::Nothing,
-            coordinates: coordinates.view(),
-            seed: self.options.seed,
-        });
+        let quality = judged.quality(&map.samples, coordinates.view(), self.options.seed);
         Ok(EmbeddingModel::new(EmbeddingParts {
             method: "laplacian",
             coordinates,
@@ -264,74 +334,42 @@ impl LaplacianEigenmaps {
             trace: None,
             negative: None,
             quality,
-            neighborhood: Some(which),
-            bridges: graph.bridges,
+            neighborhood: which,
+            bridges,
             feature_names: data.feature_names().map(<[String]>::to_vec),
             certificate: pairs.certificate,
             convergence: pairs.convergence,
             plan,
             tolerance,
             threads: self.options.threads,
-            warnings: Vec::new(),
+            warnings,
             map: EmbeddingMap::Laplacian(map),
         }))
     }
 
-    /// γ in the units of the points.
-    fn gamma(&self, network: &Network, exponent: i32) -> Result<Option<f64>> {
-        match self.affinity {
-            Affinity::Binary => Ok(None),
-            Affinity::Heat { gamma: Some(gamma) } => {
-                let unit = power_of_two(exponent);
-                Ok(Some(gamma * unit * unit))
-            }
-            Affinity::Heat { gamma: None } => {
-                let mut lengths = network.lengths.clone();
-                let middle = lengths.len() / 2;
-                let (_, median, _) = lengths.select_nth_unstable_by(middle, f64::total_cmp);
-                if *median > 0.0 {
-                    return Ok(Some(0.5 / (*median * *median)));
-                }
-                Err(Error::NotDefined {
-                    what: "the median distance of neighbours as a bandwidth",
-                    why: "more than half of the neighbours coincide".into(),
-                })
-            }
+    /// A graph in several parts is an error, or a warning where the parts are kept.
+    fn check_parts(&self, ties: &ties::Ties, which: Option<Neighborhood>) -> Result<Vec<Warning>> {
+        let parts = ties.parts();
+        let count = parts.sizes.len();
+        if count == 1 {
+            return Ok(Vec::new());
         }
+        if !self.keep_parts {
+            let words = which.map_or("these affinities".into(), Neighborhood::in_words);
+            return Err(parts.refused(words, "keep_parts"));
+        }
+        if self.scaling == Scaling::Kernel {
+            return Err(Error::Unsupported {
+                what: "commute times".into(),
+                why: "are infinite between the parts of a graph",
+                instead: None,
+            });
+        }
+        Ok(vec![Warning::SeveralParts { parts: count }])
     }
 }
 
 estimator!(LaplacianEigenmaps);
-
-/// Squared distance of every sample's farthest neighbour, which is its last.
-fn farthest(graph: &Graph) -> Vec<f64> {
-    let last = |i: usize| graph.neighbors.of(i).1.last().map_or(0.0, |d| d * d);
-    (0..graph.neighbors.n_queries()).map(last).collect()
-}
-
-/// `D − A`, or `I − D^{-1/2} A D^{-1/2}`.
-fn laplacian(
-    network: &Network,
-    affinities: &[f64],
-    degrees: &[f64],
-    normalization: Normalization,
-) -> Result<SparseSymmetric> {
-    let n = degrees.len();
-    let plain = normalization == Normalization::Unnormalized;
-    let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
-    for i in 0..n {
-        columns.push(i as u32);
-        values.push(if plain { degrees[i] } else { 1.0 });
-        let range = network.starts[i]..network.starts[i + 1];
-        for (&j, &a) in network.columns[range.clone()].iter().zip(&affinities[range]) {
-            columns.push(j);
-            let scale = if plain { 1.0 } else { (degrees[i] * degrees[j as usize]).sqrt() };
-            values.push(-a / scale);
-        }
-        starts.push(columns.len());
-    }
-    SparseSymmetric::new(&Csr::new(n, n, starts, columns, values)?)
-}
 
 /// The unit vector along 1, or along D^{1/2} 1.
 fn null_vector(degrees: &[f64], normalization: Normalization) -> Vec<f64> {
@@ -341,5 +379,7 @@ fn null_vector(degrees: &[f64], normalization: Normalization) -> Vec<f64> {
     };
     let null: Vec<f64> = degrees.iter().map(entry).collect();
     let norm = null.iter().map(|v| v * v).sum::<f64>().sqrt();
+    // Where nobody is tied to anybody there is none.
+    let norm = if norm > 0.0 { norm } else { 1.0 };
     null.into_iter().map(|v| v / norm).collect()
 }

@@ -1,5 +1,7 @@
 //! Locally linear embedding.
 
+mod alignment;
+
 use super::estimator::{Estimator, FitContext, Fitted, Method, estimator, for_a_picture};
 use super::option_spec::{GRAPH, OptionSpec, OptionValues, Range, on_graph};
 use super::spectral;
@@ -7,15 +9,14 @@ use crate::data::{AnyDataset, Csr, DataShape, Dataset, Target, compiled_here};
 use crate::error::{Error, Result};
 use crate::graph::{Judged, Kept, Metric, Neighborhood, Original, Points, judge};
 use crate::linalg::pool;
-use crate::model::{
-    EmbeddingMap, EmbeddingModel, EmbeddingParts, LleMap, Scaling, reconstruction_weights,
-};
+use crate::model::{EmbeddingMap, EmbeddingModel, EmbeddingParts, LleMap, LleVariant, Scaling};
 use crate::n_components::NComponents;
 use crate::operator::SparseSymmetric;
 use crate::options::Options;
 use crate::plan::Plan;
 use crate::scalar::Scalar;
 use crate::solver::krylov::{self, EigenRequest};
+use alignment::{Alignment, Row};
 use ndarray::Array2;
 use rayon::prelude::*;
 
@@ -35,12 +36,36 @@ pub(super) const METHOD: Method = Method {
 
 /// What a user may ask for.
 const OPTIONS: &[OptionSpec] = &[
+    OptionSpec::choice(
+        "variant",
+        &[
+            ("standard", "One set of weights around every sample"),
+            ("modified", "Several sets of weights"),
+            ("hessian", "Functions without second derivatives"),
+            ("ltsa", "Local tangent spaces, aligned"),
+        ],
+        "What coordinates satisfy around every sample",
+    ),
     OptionSpec::number(
         "regularization",
         Range::Any,
         "Added to the diagonal of every local Gram matrix, relative to its trace",
     )
     .or("0.001"),
+    OptionSpec::number(
+        "hessian_tolerance",
+        Range::Any,
+        "Rows of Hessian LLE whose sum is at least this are divided by it",
+    )
+    .or("0.0001")
+    .needs(&[("variant", &["hessian"])]),
+    OptionSpec::number(
+        "modified_tolerance",
+        Range::Any,
+        "Sums of weights of modified LLE closer than this are equal",
+    )
+    .or("0.000000000001")
+    .needs(&[("variant", &["modified"])]),
     OptionSpec::flag(
         "kernel_scaling",
         false,
@@ -53,14 +78,18 @@ fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>>
     let lle = Lle::new(values.n_components(shape)).options(values.options.clone());
     Ok(Box::new(
         on_graph!(values, lle)
+            .variant(values.choice("variant", &LleVariant::NAMES))
             .regularization(values.number("regularization").unwrap_or(1e-3))
+            .hessian_tolerance(values.number("hessian_tolerance").unwrap_or(1e-4))
+            .modified_tolerance(values.number("modified_tolerance").unwrap_or(1e-12))
             .scaling(scaling),
     ))
 }
 
 /// Locally linear embedding (Roweis & Saul 2000): every sample is written as a weighted mean of its
 /// neighbours, and the coordinates are those that the same weights reconstruct best: the smallest
-/// eigenvectors of `M = (I − W)ᵀ(I − W)` but for the constant one.
+/// eigenvectors of `M = (I − W)ᵀ(I − W)` but for the constant one. Its variants have other operators M
+/// ([`LleVariant`]).
 ///
 /// ```
 /// use eigenlens::{Dataset, Lle};
@@ -80,7 +109,10 @@ pub struct Lle {
     n_components: NComponents,
     neighborhood: Option<Neighborhood>,
     bridges: bool,
+    variant: LleVariant,
     regularization: f64,
+    hessian_tolerance: f64,
+    modified_tolerance: f64,
     scaling: Scaling,
     options: Options,
 }
@@ -92,7 +124,10 @@ impl Lle {
             n_components: n_components.into(),
             neighborhood: None,
             bridges: false,
+            variant: LleVariant::default(),
             regularization: 1e-3,
+            hessian_tolerance: 1e-4,
+            modified_tolerance: 1e-12,
             scaling: Scaling::default(),
             options: Options::default(),
         }
@@ -116,10 +151,29 @@ impl Lle {
         self
     }
 
+    /// What coordinates must satisfy around every sample (default: the standard variant).
+    pub fn variant(mut self, variant: LleVariant) -> Self {
+        self.variant = variant;
+        self
+    }
+
     /// What is added to the diagonal of every local Gram matrix, relative to its trace (default:
-    /// 1e-3). With more neighbours than features the weights are not unique without it.
+    /// 1e-3). With more neighbours than features the weights are not unique without it. New samples
+    /// are placed by such weights whatever the variant.
     pub fn regularization(mut self, regularization: f64) -> Self {
         self.regularization = regularization;
+        self
+    }
+
+    /// A row of the Hessian whose sum is at least this is divided by it (default: 1e-4).
+    pub fn hessian_tolerance(mut self, tolerance: f64) -> Self {
+        self.hessian_tolerance = tolerance;
+        self
+    }
+
+    /// Sums of modified LLE's weights closer than this are equal (default: 1e-12).
+    pub fn modified_tolerance(mut self, tolerance: f64) -> Self {
+        self.modified_tolerance = tolerance;
         self
     }
 
@@ -165,17 +219,40 @@ impl Lle {
 
     fn checked(&self, n: usize, d: usize) -> Result<(usize, Plan)> {
         let which = spectral::neighborhood(self.neighborhood, n)?;
-        let k = spectral::resolve_k(&self.n_components, n - 1, n, d)?;
-        if !(self.regularization > 0.0 && self.regularization.is_finite()) {
-            return Err(Error::Parameter {
-                name: "regularization",
-                value: self.regularization.to_string(),
-                expected: "a finite number above 0",
-            });
+        let limit = match self.variant {
+            LleVariant::Standard => n - 1,
+            // The tangent space is inside that of the features.
+            _ => d.min(n - 1),
+        };
+        let k = spectral::resolve_k(&self.n_components, limit, n, d)?;
+        self.check_numbers()?;
+        let needed = self.variant.least_neighbors(k);
+        if let Neighborhood::Nearest(found) = which
+            && found < needed
+        {
+            let by = self.variant.in_words();
+            return Err(Error::TooFewNeighbors { by, row: None, found, needed });
         }
         let row = spectral::likely_row(which);
         let plan = spectral::plan_sparse("weights", n, d, k, row * row, &self.options)?;
         Ok((k, plan))
+    }
+
+    fn check_numbers(&self) -> Result<()> {
+        let wrong = |name, value: f64, expected| {
+            Err(Error::Parameter { name, value: value.to_string(), expected })
+        };
+        if !(self.regularization > 0.0 && self.regularization.is_finite()) {
+            return wrong("regularization", self.regularization, "a finite number above 0");
+        }
+        let tolerances = [
+            ("hessian_tolerance", self.hessian_tolerance),
+            ("modified_tolerance", self.modified_tolerance),
+        ];
+        match tolerances.into_iter().find(|(_, t)| !(*t >= 0.0 && t.is_finite())) {
+            Some((name, value)) => wrong(name, value, "a finite number of at least 0"),
+            None => Ok(()),
+        }
     }
 
     fn run<T: Scalar>(
@@ -197,19 +274,18 @@ impl Lle {
             let across = graph.network.of(i).0.iter().copied().filter(bridged);
             own.iter().copied().chain(across).collect()
         };
-        // Step 2: the rows of I − W.
-        let rows: Vec<Vec<(u32, f64)>> = (0..n)
-            .into_par_iter()
-            .map(|i| {
-                let nodes = neighbors(i);
-                let r = self.regularization;
-                let weights = reconstruction_weights(&points, points.row(i), &nodes, r);
-                let minus = nodes.into_iter().zip(weights.into_iter().map(|w| -w));
-                std::iter::once((i as u32, 1.0)).chain(minus).collect()
-            })
-            .collect();
+        // Step 2: what coordinates must satisfy; of the standard variant, the rows of I − W.
+        let alignment = Alignment {
+            points: &points,
+            variant: self.variant,
+            n_components: k,
+            regularization: self.regularization,
+            hessian_tolerance: self.hessian_tolerance,
+            modified_tolerance: self.modified_tolerance,
+        };
+        let rows = alignment.rows(neighbors)?;
         // Step 3: the smallest pairs of M; the constant vector is null.
-        let matrix = gram_of_rows(&rows)?;
+        let matrix = gram_of_rows(n, &rows)?;
         let null = vec![1.0 / (n as f64).sqrt(); n];
         let tolerance = spectral::tolerance::<T>(&self.options);
         let pairs = spectral::smallest_of_graph(&matrix, &null, k, tolerance, &self.options)?;
@@ -233,7 +309,7 @@ impl Lle {
             coordinates: coordinates.view(),
             seed: self.options.seed,
         });
-        let map = LleMap { points, regularization: self.regularization };
+        let map = LleMap { points, variant: self.variant, regularization: self.regularization };
         Ok(EmbeddingModel::new(EmbeddingParts {
             method: "lle",
             coordinates,
@@ -259,9 +335,8 @@ impl Lle {
 
 estimator!(Lle);
 
-/// `RᵀR` of sparse rows (n × n).
-fn gram_of_rows(rows: &[Vec<(u32, f64)>]) -> Result<SparseSymmetric> {
-    let n = rows.len();
+/// `RᵀR` (n × n) of sparse rows.
+fn gram_of_rows(n: usize, rows: &[Row]) -> Result<SparseSymmetric> {
     // Which rows have an entry in a column, and what it is.
     let mut columns_of: Vec<Vec<(u32, f64)>> = vec![Vec::new(); n];
     for (i, row) in rows.iter().enumerate() {

@@ -6,7 +6,7 @@ use crate::graph::{Neighborhood, Neighbors, Network, Points, Search};
 use crate::linalg::random;
 use crate::model::NegativePart;
 use crate::n_components::NComponents;
-use crate::operator::{Centered, Operator, SparseSymmetric};
+use crate::operator::{Centered, Deflated, Operator, SparseSymmetric, SymmetricMatrix};
 use crate::options::Options;
 use crate::plan::{Plan, Route};
 use crate::scalar::Scalar;
@@ -263,8 +263,7 @@ pub(super) fn smallest_of_graph(
     tolerance: f64,
     options: &Options,
 ) -> Result<EigenPairs> {
-    let known = Array2::from_shape_vec((null.len(), 1), null.to_vec())
-        .map_err(|e| Error::Internal(e.to_string()))?;
+    let known = known_column(null)?;
     let options = Options { tolerance: Some(tolerance), ..options.clone() };
     let found = smallest_with_guard(matrix, k, Some(known.view()), &options)?;
     let Smallest { pairs, guard, none_missed, norm } = found;
@@ -298,6 +297,105 @@ pub(super) fn smallest_of_graph(
         trace: 0.0,
         negative: NegativePart { share: 0.0, smallest: 0.0, complete: true },
     })
+}
+
+/// The smallest k pairs of a stored matrix (n × n) besides the null vector that is known; all its values are
+/// between 0 and `norm`.
+pub(super) fn smallest_of_matrix(
+    matrix: ArrayView2<f64>,
+    null: &[f64],
+    norm: f64,
+    k: usize,
+    tolerance: f64,
+    options: &Options,
+) -> Result<EigenPairs> {
+    let n = matrix.nrows();
+    let known = known_column(null)?;
+    let flipped = Flipped { matrix, norm };
+    let operator = Deflated::new(&flipped, known.view());
+    // Step 1: the pairs, by iteration where they are few of many.
+    let found = if dense::prefers_krylov(n, k) {
+        Some(krylov::largest(&operator, &EigenRequest::new(k, n, 0.1 * tolerance, options))?)
+    } else {
+        None
+    };
+    let (ritz, complete) = match found.filter(|ritz| ritz.convergence.converged) {
+        Some(ritz) => (ritz, false),
+        None => (dense::full(flipped.without(null).view(), k + 1)?.ritz, true),
+    };
+    // Step 2: order and sign.
+    let width = (k + 1).min(ritz.values.len());
+    let tie = finish::f64_tie();
+    let (measured, rows) = finish::largest_first(&ritz.values, &ritz.vectors, width, tie);
+    let columns = rows.t().as_standard_layout().into_owned();
+    // Step 3: residuals and probes, in one more product.
+    let probes = random::normal_matrix(&mut random::stream(options.seed, 12), n, PROBES);
+    let both = join_columns(columns.view(), probes.view())?;
+    let mut product = Array2::zeros(both.dim());
+    operator.apply(both.view(), &mut product)?;
+    let of_pairs = product.slice(s![.., ..width]);
+    let kept = columns.slice(s![.., ..k]).as_standard_layout().into_owned();
+    let none_missed = if complete {
+        NoneMissed::Complete
+    } else {
+        let of_probes = product.slice(s![.., width..]);
+        certificate::missed_by_probes(of_probes, probes.view(), kept.view(), &measured[..k])
+    };
+    let certificate = certificate::certify(Measured {
+        values: &measured,
+        k,
+        residuals: &certificate::residuals(of_pairs, columns.view(), &measured),
+        along: &certificate::along(of_pairs, columns.view(), &measured),
+        orthogonality: certificate::orthogonality(kept.view()),
+        rounding_floor: 0.0,
+        evidence: Evidence::Operator,
+        none_missed,
+    });
+    Ok(EigenPairs {
+        values: measured[..k].iter().map(|v| norm - v).collect(),
+        vectors: kept,
+        rank: k,
+        certificate,
+        convergence: ritz.convergence,
+        trace: 0.0,
+        negative: NegativePart { share: 0.0, smallest: 0.0, complete: true },
+    })
+}
+
+/// A known vector as the columns that a solver leaves out: none, where it is 0.
+fn known_column(null: &[f64]) -> Result<Array2<f64>> {
+    let width = usize::from(null.iter().any(|v| *v != 0.0));
+    let entries = null[..null.len() * width].to_vec();
+    Array2::from_shape_vec((null.len(), width), entries).map_err(|e| Error::Internal(e.to_string()))
+}
+
+/// `norm·I − A`: the smallest values of A are its largest.
+struct Flipped<'a> {
+    matrix: ArrayView2<'a, f64>,
+    norm: f64,
+}
+
+impl Flipped<'_> {
+    /// The matrix (n × n), without its part along a unit vector.
+    fn without(&self, null: &[f64]) -> Array2<f64> {
+        let mut all = Array2::from_shape_fn(self.matrix.dim(), |(i, j)| {
+            -self.matrix[[i, j]] - self.norm * null[i] * null[j]
+        });
+        all.diag_mut().mapv_inplace(|v| v + self.norm);
+        all
+    }
+}
+
+impl Operator for Flipped<'_> {
+    fn dim(&self) -> usize {
+        self.matrix.nrows()
+    }
+
+    fn apply(&self, v: ArrayView2<f64>, out: &mut Array2<f64>) -> Result<()> {
+        SymmetricMatrix(self.matrix).apply(v, out)?;
+        ndarray::Zip::from(out).and(v).for_each(|out, v| *out = self.norm * v - *out);
+        Ok(())
+    }
 }
 
 /// A certificate of more components, those added being null.

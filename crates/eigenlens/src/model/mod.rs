@@ -38,7 +38,7 @@ pub use capabilities::{
     most_probable,
 };
 pub use ellipse::{Ellipse, covariance_ellipse, normal_ellipse};
-pub use embedding::{Affinity, EmbeddingModel, Normalization, Scaling};
+pub use embedding::{Affinity, EmbeddingModel, LleVariant, Normalization, Scaling};
 pub use fitted::{Linear, Model};
 pub use gram::GramPca;
 pub use kernel_pca::{KernelAccuracy, KernelPcaModel, NegativePart};
@@ -54,8 +54,8 @@ pub use supervised::{SupervisedPcaModel, TargetRecord};
 pub use verify::{Claim, Verification};
 
 pub(crate) use embedding::{
-    DistanceMap, Distances, EmbeddingMap, EmbeddingParts, LaplacianMap, LleMap, pick_columns,
-    reconstruction_weights,
+    DistanceMap, Distances, EmbeddingMap, EmbeddingParts, LaplacianMap, LleMap, Samples,
+    pick_columns, reconstruction_weights, root_degree,
 };
 pub(crate) use feature_map::FeatureMap;
 pub(crate) use kernel_map::KernelMap;

@@ -4,8 +4,8 @@ use super::embedding_support::*;
 use super::support::{Random, STORAGES, Table};
 use eigenlens::{
     Affinity, Dataset, EmbeddingModel, Error, ErrorKind, Hint, Isomap, LaplacianEigenmaps, Lle,
-    Mds, Metric, Missing, NComponents, Normalization, Options, Result, SampleWeights, Scalar,
-    Scaling, Warning,
+    LleVariant, Mds, Metric, Missing, NComponents, Normalization, Options, Result, SampleWeights,
+    Scalar, Scaling, Warning,
 };
 use ndarray::{Array2, array, s};
 
@@ -17,6 +17,7 @@ fn methods<T: Scalar>(
     let o = || options.clone();
     let heat = Affinity::Heat { gamma: None };
     let laplacian = || LaplacianEigenmaps::new(2).neighbors(8).options(o());
+    let lle = || Lle::new(2).neighbors(8).options(o());
     vec![
         ("mds", Mds::new(2).options(o()).fit(data)),
         ("mds l1", Mds::new(2).metric(Metric::Manhattan).options(o()).fit(data)),
@@ -28,8 +29,13 @@ fn methods<T: Scalar>(
         ("laplacian heat", laplacian().affinity(heat).scaling(Scaling::Kernel).fit(data)),
         ("laplacian symmetric", laplacian().normalization(Normalization::Symmetric).fit(data)),
         ("laplacian plain", laplacian().normalization(Normalization::Unnormalized).fit(data)),
-        ("lle", Lle::new(2).neighbors(8).options(o()).fit(data)),
+        ("laplacian averaged", laplacian().affinity(Affinity::Averaged).fit(data)),
+        ("laplacian rbf", laplacian().affinity(Affinity::Rbf { gamma: Some(0.01) }).fit(data)),
+        ("lle", lle().fit(data)),
         ("lle radius", Lle::new(2).radius(9.0).options(o()).fit(data)),
+        ("lle modified", lle().variant(LleVariant::Modified).fit(data)),
+        ("lle hessian", lle().variant(LleVariant::Hessian).fit(data)),
+        ("lle ltsa", lle().variant(LleVariant::Ltsa).fit(data)),
     ]
 }
 
@@ -159,6 +165,15 @@ fn a_model_comes_back_from_its_parts() {
         "bridged",
         Isomap::new(1).neighbors(3).bridges(true).fit(&Dataset::from(&islands(2))).unwrap(),
     ));
+    let maps = LaplacianEigenmaps::new(2).neighbors(8);
+    let by_distances = maps.clone().distances(true).affinity(Affinity::Averaged);
+    let between = distances(&x);
+    models.push(("laplacian distances", by_distances.fit(&Dataset::from(&between)).unwrap()));
+    let affinities = between.mapv(|d| (-0.1 * d).exp());
+    let given = maps.clone().affinity(Affinity::Precomputed);
+    models.push(("laplacian given", given.fit(&Dataset::from(&affinities)).unwrap()));
+    let parts = maps.neighbors(4).keep_parts(true).fit(&Dataset::from(&islands(2))).unwrap();
+    models.push(("laplacian parts", parts));
     for (name, model) in &models {
         let parts = model.to_parts();
         let back = EmbeddingModel::from_parts(&parts).unwrap();
@@ -289,10 +304,14 @@ fn a_disconnected_graph_names_its_parts_or_is_bridged() {
     let x = islands(3);
     let data = Dataset::from(&x);
     type Fit<'a> = Box<dyn Fn(bool) -> Result<EmbeddingModel> + 'a>;
-    let fits: [(&str, Fit); 3] = [
+    let lle = || Lle::new(1).neighbors(4);
+    let fits: [(&str, Fit); 6] = [
         ("isomap", Box::new(|b| Isomap::new(1).neighbors(4).bridges(b).fit(&data))),
         ("laplacian", Box::new(|b| LaplacianEigenmaps::new(1).neighbors(4).bridges(b).fit(&data))),
-        ("lle", Box::new(|b| Lle::new(1).neighbors(4).bridges(b).fit(&data))),
+        ("lle", Box::new(|b| lle().bridges(b).fit(&data))),
+        ("modified", Box::new(|b| lle().variant(LleVariant::Modified).bridges(b).fit(&data))),
+        ("hessian", Box::new(|b| lle().variant(LleVariant::Hessian).bridges(b).fit(&data))),
+        ("ltsa", Box::new(|b| lle().variant(LleVariant::Ltsa).bridges(b).fit(&data))),
     ];
     for (name, fit) in &fits {
         let error = fit(false).unwrap_err();

@@ -3,8 +3,8 @@
 use super::embedding_support::*;
 use super::support::{Random, jacobi};
 use eigenlens::{
-    Affinity, Dataset, Isomap, LaplacianEigenmaps, Lle, Mds, Metric, Normalization, Pca, Scaling,
-    graph,
+    Affinity, Csr, Dataset, Error, Hint, Isomap, LaplacianEigenmaps, Lle, Mds, Metric,
+    Normalization, Pca, Scaling, Warning, graph,
 };
 use ndarray::{Array1, Array2, Axis, s};
 use std::f64::consts::PI;
@@ -271,13 +271,25 @@ fn commute_time_coordinates_have_the_distances_of_resistors() {
 #[test]
 fn laplacian_eigenmaps_solve_their_equations() {
     let x = Random::new(8).matrix(120, 3);
-    let edges = nearest_edges(&x, 7);
-    for affinity in [Affinity::Binary, Affinity::Heat { gamma: Some(0.7) }] {
-        let a = edges.mapv(|length| match affinity {
-            _ if length.is_infinite() => 0.0,
-            Affinity::Heat { .. } => (-0.7 * length * length).exp(),
-            Affinity::Binary => 1.0,
-        });
+    let (edges, all) = (nearest_edges(&x, 7), distances(&x));
+    let heat = |length: f64| (-0.7 * length * length).exp();
+    let every =
+        Array2::from_shape_fn((120, 120), |(i, j)| if i == j { 0.0 } else { heat(all[[i, j]]) });
+    let near: Vec<Vec<usize>> = (0..120).map(|i| nearest(&all, i, 7)).collect();
+    let averaged = Array2::from_shape_fn((120, 120), |(i, j)| {
+        0.5 * (f64::from(near[i].contains(&j)) + f64::from(near[j].contains(&i)))
+    });
+    // What is fitted to what, and the affinities that it means.
+    let cases = [
+        (Affinity::Binary, false, &x, edges.mapv(|l| f64::from(l.is_finite()))),
+        (Affinity::Heat { gamma: Some(0.7) }, false, &x, edges.mapv(heat)),
+        (Affinity::Averaged, false, &x, averaged.clone()),
+        (Affinity::Averaged, true, &all, averaged.clone()),
+        (Affinity::Rbf { gamma: Some(0.7) }, false, &x, every.clone()),
+        (Affinity::Precomputed, false, &every, every.clone()),
+        (Affinity::Precomputed, false, &averaged, averaged.clone()),
+    ];
+    for (affinity, by_distances, data, a) in cases {
         let degree = a.sum_axis(Axis(1));
         let laplacian = Array2::from_diag(&degree) - &a;
         for normalization in
@@ -286,8 +298,9 @@ fn laplacian_eigenmaps_solve_their_equations() {
             let model = LaplacianEigenmaps::new(4)
                 .neighbors(7)
                 .affinity(affinity)
+                .distances(by_distances)
                 .normalization(normalization)
-                .fit(&Dataset::from(&x))
+                .fit(&Dataset::from(data))
                 .unwrap();
             let root = degree.mapv(f64::sqrt);
             let mut f = model.coordinates().to_owned();
@@ -319,6 +332,137 @@ fn laplacian_eigenmaps_solve_their_equations() {
             }
         }
     }
+}
+
+/// `x` as compressed rows, without its zeros.
+fn compressed(x: &Array2<f64>) -> Csr<f64> {
+    Dataset::from(x).to_csr().unwrap()
+}
+
+#[test]
+fn given_matrices_are_taken_dense_or_sparse_and_place_new_samples() {
+    let x = Random::new(8).matrix(120, 3);
+    let (known, new) = (x.slice(s![..100, ..]).to_owned(), x.slice(s![100.., ..]).to_owned());
+    let between = Array2::from_shape_fn((20, 100), |(i, j)| {
+        let off = &new.row(i) - &known.row(j);
+        off.dot(&off).sqrt()
+    });
+    let all = distances(&known);
+    let fit = |affinity, by_distances, data: &Dataset<f64>| {
+        let maps = LaplacianEigenmaps::new(2).neighbors(8).affinity(affinity);
+        maps.distances(by_distances).fit(data).unwrap()
+    };
+    // Distances do what the samples do.
+    for affinity in [Affinity::Averaged, Affinity::Binary, Affinity::Heat { gamma: None }] {
+        let usual = fit(affinity, false, &Dataset::from(&known));
+        let given = fit(affinity, true, &Dataset::from(&all));
+        assert!(given.takes_distances() && given.n_features() == 100);
+        assert!(largest_difference(given.coordinates(), usual.coordinates()) < 1e-9);
+        let sparse = fit(affinity, true, &Dataset::sparse(&compressed(&all)));
+        assert!(largest_difference(sparse.coordinates(), given.coordinates()) == 0.0);
+        let placed = usual.transform(&Dataset::from(&new)).unwrap();
+        let by_distances = given.transform(&Dataset::from(&between)).unwrap();
+        assert!(largest_difference(by_distances.view(), placed.view()) < 1e-9);
+        let again = given.transform(&Dataset::from(&all)).unwrap();
+        assert!(largest_difference(again.view(), given.coordinates()) == 0.0);
+    }
+    // Affinities do what the kernel does that they are of.
+    let rbf = |d: &Array2<f64>| d.mapv(|d| (-0.3 * d * d).exp());
+    let usual = fit(Affinity::Rbf { gamma: Some(0.3) }, false, &Dataset::from(&known));
+    let given = fit(Affinity::Precomputed, false, &Dataset::from(&rbf(&all)));
+    let sparse = fit(Affinity::Precomputed, false, &Dataset::sparse(&compressed(&rbf(&all))));
+    assert!(given.takes_affinities() && given.neighborhood().is_none());
+    assert!(largest_difference(given.coordinates(), usual.coordinates()) < 1e-8);
+    assert!(largest_difference(sparse.coordinates(), usual.coordinates()) < 1e-8);
+    assert!(usual.certificate().relative_residual() < 1e-9);
+    let placed = usual.transform(&Dataset::from(&new)).unwrap();
+    let by_affinities = given.transform(&Dataset::from(&rbf(&between))).unwrap();
+    assert!(largest_difference(by_affinities.view(), placed.view()) < 1e-8);
+    assert_eq!(usual.transform(&Dataset::from(&known)).unwrap(), usual.coordinates());
+    // Without its own entry, the affinities of a training sample lead to its own place.
+    let mut own = rbf(&all);
+    own.diag_mut().fill(0.0);
+    let again = given.transform(&Dataset::from(&own)).unwrap();
+    assert!(largest_difference(again.view(), given.coordinates()) < 1e-8);
+}
+
+#[test]
+fn many_samples_of_a_kernel_take_the_iteration() {
+    let x = Random::new(9).matrix(700, 3);
+    let rbf = LaplacianEigenmaps::new(2).affinity(Affinity::Rbf { gamma: None });
+    let model = rbf.fit(&Dataset::from(&x)).unwrap();
+    assert!(model.convergence().operator_applications > 0);
+    assert!(model.certificate().relative_residual() < 1e-9);
+    let mut a = distances(&x).mapv(|d| (-d * d / 3.0).exp());
+    a.diag_mut().fill(0.0);
+    let degree = a.sum_axis(Axis(1));
+    let f = model.coordinates();
+    for (f, value) in f.columns().into_iter().zip(model.eigenvalues()) {
+        let off = &(&degree * &f) - &a.dot(&f) - &(*value * &degree * f);
+        assert!(off.dot(&off).sqrt() < 1e-7 * degree.sum().sqrt());
+        assert!(f.dot(&degree).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn parts_that_are_kept_are_told_apart() {
+    let x = islands(3);
+    let apart = |y: ndarray::ArrayView2<f64>| {
+        for part in 0..3 {
+            let rows = y.slice(s![20 * part..20 * (part + 1), ..]);
+            for i in 0..20 {
+                let off = &rows.row(i) - &rows.row(0);
+                assert!(off.dot(&off).sqrt() < 1e-7);
+            }
+            let next = &rows.row(0) - &y.row((20 * (part + 1)) % 60);
+            assert!(next.dot(&next).sqrt() > 1e-2);
+        }
+    };
+    let maps = LaplacianEigenmaps::new(2).neighbors(4).keep_parts(true);
+    let model = maps.fit(&Dataset::from(&x)).unwrap();
+    assert_eq!(model.warnings(), [Warning::SeveralParts { parts: 3 }]);
+    apart(model.coordinates());
+    // The same blocks as a matrix, dense and sparse.
+    let blocks = Array2::from_shape_fn((60, 60), |(i, j)| f64::from(i / 20 == j / 20));
+    let given = maps.clone().affinity(Affinity::Precomputed);
+    apart(given.fit(&Dataset::from(&blocks)).unwrap().coordinates());
+    apart(given.fit(&Dataset::sparse(&compressed(&blocks))).unwrap().coordinates());
+    let error = given.clone().keep_parts(false).fit(&Dataset::from(&blocks)).unwrap_err();
+    let hint = Hint::Set { option: "keep_parts", value: "true".into() };
+    assert_eq!(error.hint(), Some(hint), "{error}");
+    // A sample that nobody is tied to, and nothing but such.
+    let mut lonely = blocks.clone();
+    lonely.row_mut(7).fill(0.0);
+    lonely.column_mut(7).fill(0.0);
+    for all in [lonely, Array2::zeros((30, 30))] {
+        for data in [Dataset::from(&all), Dataset::sparse(&compressed(&all))] {
+            let model = given.fit(&data).unwrap();
+            assert!(model.coordinates().iter().all(|v| v.is_finite()));
+            assert!(model.transform(&data).unwrap().iter().all(|v| v.is_finite()));
+        }
+    }
+    let commute = given.scaling(Scaling::Kernel).fit(&Dataset::from(&blocks));
+    assert!(matches!(commute, Err(Error::Unsupported { .. })));
+}
+
+#[test]
+fn matrices_that_are_no_affinities_are_refused() {
+    let x = Random::new(8).matrix(20, 3);
+    let good = distances(&x).mapv(|d| (-d).exp());
+    let given = LaplacianEigenmaps::new(1).affinity(Affinity::Precomputed);
+    let fit = |a: &Array2<f64>| given.fit(&Dataset::from(a)).unwrap_err();
+    let mut bad = good.clone();
+    bad[[3, 4]] = -1.0;
+    assert!(matches!(fit(&bad), Error::Negative { row: 3, column: 4, .. }));
+    bad[[3, 4]] = f64::NAN;
+    assert!(matches!(fit(&bad), Error::MissingValue { row: 3, column: 4, .. }));
+    bad[[3, 4]] = 0.9;
+    assert!(matches!(fit(&bad), Error::NotSymmetric { row: 3, column: 4, .. }));
+    assert!(matches!(fit(&x), Error::Shape { .. }));
+    let bridged = given.clone().bridges(true).fit(&Dataset::from(&good));
+    assert!(matches!(bridged, Err(Error::Unsupported { .. })));
+    let rbf = LaplacianEigenmaps::new(1).affinity(Affinity::Rbf { gamma: None }).distances(true);
+    assert!(matches!(rbf.fit(&Dataset::from(&good)), Err(Error::Unsupported { .. })));
 }
 
 #[test]

@@ -194,7 +194,7 @@ fn unsafe_code_stays_in_its_corner() {
 fn only_finish_sorts_eigenvalues() {
     // What else is sorted or compared: columns of a sparse row, null values of one component over
     // draws, weights of features for a table, costs of routes, the largest of a few numbers,
-    // distances for their median, neighbours by distance, features by their scale; in `sparse`,
+    // distances and shares for their median, neighbours by distance, features by their scale; in `sparse`,
     // features by their weights and parts of a search tree by their bounds.
     let reviewed = [
         "solver/finish.rs",
@@ -206,7 +206,8 @@ fn only_finish_sorts_eigenvalues() {
         "model/gaussian.rs",
         "linalg/sparse.rs",
         "graph/",
-        "methods/laplacian.rs",
+        "methods/laplacian/ties.rs",
+        "methods/lle/alignment.rs",
         "plan.rs",
         "methods/fit.rs",
         "kernel/bandwidth.rs",

@@ -17,6 +17,7 @@ mod kernel_pca;
 mod kernel_pre_images;
 mod kernel_supervised;
 mod layers;
+mod lle_variants;
 mod missing;
 mod no_panic;
 mod numacc;

@@ -31,12 +31,13 @@ fn context(method: &'static Method, of: &OptionSpec) -> OptionValues {
     for (other, words) in of.needs {
         values.set(other, spec(method, other).parse(words[0]).unwrap()).unwrap();
     }
-    // What a kernel's approximation needs is decided by the method, not by its table.
-    for (name, needed, word) in [
-        ("selection", "approximation", "nystrom"),
-        ("orthogonal", "approximation", "random-features"),
+    // What has two ways to be said is decided by the method, not by its table.
+    for (method_name, name, needed, word) in [
+        ("kernel-pca", "selection", "approximation", "nystrom"),
+        ("kernel-pca", "orthogonal", "approximation", "random-features"),
+        ("laplacian", "gamma", "affinity", "heat"),
     ] {
-        if method.name == "kernel-pca" && of.name == name {
+        if method.name == method_name && of.name == name {
             values.set(needed, OptionValue::Word(word.into())).unwrap();
         }
     }

@@ -5,9 +5,60 @@ use crate::error::Result;
 use crate::graph::{Neighborhood, Points};
 use ndarray::{Array2, ArrayView2};
 
+/// What the coordinates around a sample must satisfy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LleVariant {
+    /// The weights that reconstruct the sample reconstruct its coordinates (Roweis & Saul 2000).
+    #[default]
+    Standard,
+    /// Several weights, one for every direction across the surface (Zhang & Wang 2007).
+    Modified,
+    /// No second derivatives (Donoho & Grimes 2003).
+    Hessian,
+    /// Linear in the coordinates of the tangent space (Zhang & Zha 2004).
+    Ltsa,
+}
+
+impl LleVariant {
+    /// Every variant, by the name it has on every surface.
+    pub const NAMES: [(&'static str, LleVariant); 4] = [
+        ("standard", LleVariant::Standard),
+        ("modified", LleVariant::Modified),
+        ("hessian", LleVariant::Hessian),
+        ("ltsa", LleVariant::Ltsa),
+    ];
+
+    /// The name it has on every surface.
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(_, v)| *v == self).map_or("standard", |(name, _)| name)
+    }
+
+    /// The variant in a sentence.
+    pub(crate) fn in_words(self) -> &'static str {
+        match self {
+            LleVariant::Standard => "locally linear embedding",
+            LleVariant::Modified => "modified LLE",
+            LleVariant::Hessian => "Hessian LLE",
+            LleVariant::Ltsa => "local tangent space alignment",
+        }
+    }
+
+    /// The neighbours that every sample needs for k components.
+    pub fn least_neighbors(self, k: usize) -> usize {
+        match self {
+            LleVariant::Standard => 1,
+            LleVariant::Modified => k,
+            // The constant, k tangents and all their products, and one to be left.
+            LleVariant::Hessian => k * (k + 3) / 2 + 1,
+            LleVariant::Ltsa => k + 2,
+        }
+    }
+}
+
 /// What places new samples.
 pub(crate) struct LleMap {
     pub points: Points,
+    pub variant: LleVariant,
     /// Added to the diagonal of every local Gram matrix, relative to its trace.
     pub regularization: f64,
 }

@@ -7,10 +7,11 @@ mod lle;
 mod summary;
 
 pub(crate) use distances::{DistanceMap, Distances, pick_columns};
-pub(crate) use laplacian::LaplacianMap;
+pub(crate) use laplacian::{LaplacianMap, Samples, root_degree};
 pub(crate) use lle::{LleMap, reconstruction_weights};
 
 pub use laplacian::{Affinity, Normalization};
+pub use lle::LleVariant;
 
 use super::NegativePart;
 use crate::data::{Dataset, compiled_here};
@@ -154,13 +155,13 @@ impl EmbeddingModel {
         self.parts.coordinates.nrows()
     }
 
-    /// The number of features, d, that new samples must have. A model made from a distance matrix
-    /// takes distances to the n training samples in their place.
+    /// The number of features, d, that new samples must have. A model made from a matrix of distances or
+    /// affinities takes those to the n training samples in their place.
     pub fn n_features(&self) -> usize {
         match &self.parts.map {
             EmbeddingMap::Linear { pca, .. } => pca.n_features(),
             EmbeddingMap::Distances(map) => map.n_features(),
-            EmbeddingMap::Laplacian(map) => map.points.n_features(),
+            EmbeddingMap::Laplacian(map) => map.n_features(),
             EmbeddingMap::Lle(map) => map.points.n_features(),
         }
     }
@@ -168,7 +169,17 @@ impl EmbeddingModel {
     /// Whether the model was made from a distance matrix and takes distances to the training
     /// samples (m × n) as new data.
     pub fn takes_distances(&self) -> bool {
-        matches!(&self.parts.map, EmbeddingMap::Distances(map) if map.is_given())
+        match &self.parts.map {
+            EmbeddingMap::Distances(map) => map.is_given(),
+            EmbeddingMap::Laplacian(map) => matches!(map.samples, Samples::Distances),
+            _ => false,
+        }
+    }
+
+    /// Whether the model was made from a matrix of affinities and takes affinities to the training
+    /// samples (m × n) as new data.
+    pub fn takes_affinities(&self) -> bool {
+        matches!(&self.parts.map, EmbeddingMap::Laplacian(map) if matches!(map.samples, Samples::Affinities))
     }
 
     /// The coordinates of the training samples (n × k).
@@ -177,7 +188,7 @@ impl EmbeddingModel {
     }
 
     /// The eigenvalues (k). MDS and Isomap: of `−½ H D∘D H`, largest first; Laplacian eigenmaps: of
-    /// the Laplacian, and LLE: of `(I − W)ᵀ(I − W)`, smallest first.
+    /// the Laplacian, and LLE: of its operator M, smallest first.
     pub fn eigenvalues(&self) -> &[f64] {
         &self.eigenvalues
     }
@@ -274,6 +285,14 @@ impl EmbeddingModel {
         &self.parts.warnings
     }
 
+    /// The variant of locally linear embedding.
+    pub fn lle_variant(&self) -> Option<LleVariant> {
+        match &self.parts.map {
+            EmbeddingMap::Lle(map) => Some(map.variant),
+            _ => None,
+        }
+    }
+
     /// The PCA behind Euclidean MDS.
     pub fn pca(&self) -> Option<&PcaModel> {
         match &self.parts.map {
@@ -310,8 +329,7 @@ impl EmbeddingModel {
             }
             EmbeddingMap::Distances(map) => map.place(data, self.parts.neighborhood),
             EmbeddingMap::Laplacian(map) => {
-                let which = neighborhood(self.parts.neighborhood)?;
-                map.place(&map.points.read_new(data)?, which, coordinates, &self.eigenvalues)
+                map.place(data, self.parts.neighborhood, coordinates, &self.eigenvalues)
             }
             EmbeddingMap::Lle(map) => {
                 let which = neighborhood(self.parts.neighborhood)?;

@@ -1,6 +1,6 @@
 //! An embedding as every surface sees it.
 
-use super::EmbeddingModel;
+use super::{EmbeddingModel, LleVariant};
 use crate::data::Dataset;
 use crate::error::{Error, Result, Warning};
 use crate::graph::Neighborhood;
@@ -46,11 +46,13 @@ impl Model for EmbeddingModel {
 
     fn summary(&self) -> Summary {
         let (n, k) = (self.n_samples(), self.n_components());
-        let opening = if self.takes_distances() {
-            let components = if k == 1 { "component" } else { "components" };
-            format!("{} of the distances between {n} samples: {k} {components}", self.method())
-        } else {
-            opening(self.method(), Some(n as f64), self.n_features(), k)
+        let components = if k == 1 { "component" } else { "components" };
+        let given =
+            |what| format!("{} of the {what} between {n} samples: {k} {components}", self.method());
+        let opening = match (self.takes_distances(), self.takes_affinities()) {
+            (true, _) => given("distances"),
+            (_, true) => given("affinities"),
+            _ => opening(self.method(), Some(n as f64), self.n_features(), k),
         };
         let kept = percent(self.quality().trustworthiness);
         Summary {
@@ -144,6 +146,9 @@ fn facts(model: &EmbeddingModel) -> Vec<(&'static str, String)> {
     }
     if model.n_bridges() > 0 {
         facts.push(("bridges", format!("{} added to join the graph", model.n_bridges())));
+    }
+    if let Some(variant) = model.lle_variant().filter(|v| *v != LleVariant::Standard) {
+        facts.push(("variant", variant.name().into()));
     }
     if let Some(landmarks) = model.landmarks() {
         facts.push(("landmarks", landmarks.len().to_string()));

@@ -4,9 +4,7 @@ use super::{Parts, Value, embedding_map, pca, records, warnings, wrong};
 use crate::error::Result;
 use crate::graph::{Neighborhood, Quality};
 use crate::model::NegativePart;
-use crate::model::embedding::{
-    DistanceMap, Distances, EmbeddingMap, EmbeddingModel, EmbeddingParts,
-};
+use crate::model::embedding::{Distances, EmbeddingMap, EmbeddingModel, EmbeddingParts};
 
 /// Every method whose model is an embedding.
 const METHODS: [&str; 4] = ["mds", "isomap", "laplacian", "lle"];
@@ -92,14 +90,12 @@ impl EmbeddingModel {
         }
         let neighborhood = read_neighborhood(parts)?;
         let map = embedding_map::read(parts, &linear, n, k)?;
-        let on_graph = !matches!(
-            &map,
-            EmbeddingMap::Linear { .. }
-                | EmbeddingMap::Distances(DistanceMap {
-                    from: Distances::Given { .. } | Distances::Metric { .. },
-                    ..
-                })
-        );
+        let on_graph = match &map {
+            EmbeddingMap::Linear { .. } => false,
+            EmbeddingMap::Distances(map) => matches!(map.from, Distances::Geodesic { .. }),
+            EmbeddingMap::Laplacian(map) => map.affinity.is_of_neighbors(),
+            EmbeddingMap::Lle(_) => true,
+        };
         if on_graph != neighborhood.is_some() {
             return entries.must_be("neighborhood", "that of a graph, where there is a graph");
         }

@@ -5,7 +5,8 @@ use crate::error::Result;
 use crate::graph::{Metric, Network, Points};
 use crate::model::PcaModel;
 use crate::model::embedding::{
-    DistanceMap, Distances, EmbeddingMap, LaplacianMap, LleMap, Normalization,
+    Affinity, DistanceMap, Distances, EmbeddingMap, LaplacianMap, LleMap, LleVariant,
+    Normalization, Samples,
 };
 use ndarray::Array2;
 
@@ -21,13 +22,22 @@ pub(super) fn put(parts: &mut Parts, map: &EmbeddingMap) -> Vec<(&'static str, V
         }
         EmbeddingMap::Distances(map) => put_distances(parts, map),
         EmbeddingMap::Laplacian(map) => {
-            put_points(parts, &map.points);
+            map.points().into_iter().for_each(|points| put_points(parts, points));
             parts.put("degrees", &map.degrees);
-            parts.put("reach", &map.reach);
+            if map.affinity.is_of_neighbors() {
+                parts.put("reach", &map.reach);
+            }
+            let samples = match map.samples {
+                Samples::Points(_) => "points",
+                Samples::Affinities => "affinities",
+                Samples::Distances => "distances",
+            };
             vec![
                 ("kind", Value::from("laplacian")),
-                ("exponent", exponent(map.points.exponent())),
-                ("gamma", map.gamma.into()),
+                ("samples", samples.into()),
+                ("exponent", exponent(map.points().map_or(0, Points::exponent))),
+                ("affinity", map.affinity.name().into()),
+                ("gamma", map.affinity.gamma().into()),
                 ("normalization", map.normalization.name().into()),
             ]
         }
@@ -36,6 +46,7 @@ pub(super) fn put(parts: &mut Parts, map: &EmbeddingMap) -> Vec<(&'static str, V
             vec![
                 ("kind", Value::from("lle")),
                 ("exponent", exponent(map.points.exponent())),
+                ("variant", map.variant.name().into()),
                 ("regularization", map.regularization.into()),
             ]
         }
@@ -235,17 +246,42 @@ fn read_laplacian(parts: &Parts, n: usize) -> Result<LaplacianMap> {
     if gamma.is_some_and(|gamma| gamma <= 0.0) {
         return entries.must_be("gamma", "above 0");
     }
-    let degrees = pca::not_negative(parts, "degrees", n)?;
-    if let Some(at) = degrees.iter().position(|d| *d == 0.0) {
-        return wrong("degrees", format!("is 0 at position {at}, but it must be above 0"));
+    let affinity = read_affinity(&entries, gamma)?;
+    let samples = match text_or(&entries, "samples", "points")? {
+        "points" => Samples::Points(read_points(parts, n)?),
+        "affinities" => Samples::Affinities,
+        "distances" => Samples::Distances,
+        _ => return entries.must_be("samples", "points, affinities or distances"),
+    };
+    let given = matches!(samples, Samples::Affinities);
+    if given != (affinity == Affinity::Precomputed) {
+        return entries.must_be("samples", "what the affinity is of");
     }
-    Ok(LaplacianMap {
-        points: read_points(parts, n)?,
-        gamma,
-        normalization,
-        degrees,
-        reach: pca::not_negative(parts, "reach", n)?,
-    })
+    if matches!(samples, Samples::Distances) && !affinity.is_of_neighbors() {
+        return entries.must_be("affinity", "that of neighbours, where there are distances");
+    }
+    let of_neighbors = affinity.is_of_neighbors();
+    let reach = if of_neighbors { pca::not_negative(parts, "reach", n)? } else { Vec::new() };
+    let degrees = pca::not_negative(parts, "degrees", n)?;
+    Ok(LaplacianMap { samples, affinity, normalization, degrees, reach })
+}
+
+/// Files from before there were other kinds say only whether there is a γ.
+fn read_affinity(entries: &Entries, gamma: Option<f64>) -> Result<Affinity> {
+    let usual = if gamma.is_some() { "heat" } else { "binary" };
+    let affinity = Affinity::named(text_or(entries, "affinity", usual)?, gamma);
+    match affinity {
+        Some(Affinity::Heat { gamma: None } | Affinity::Rbf { gamma: None }) => {
+            entries.must_be("gamma", "a number")
+        }
+        Some(affinity) => Ok(affinity),
+        None => entries.must_be("affinity", "a kind of affinity, with a gamma if it has one"),
+    }
+}
+
+/// A text that older files do not have.
+fn text_or<'a>(entries: &Entries<'a>, name: &str, usual: &'a str) -> Result<&'a str> {
+    if entries.get(name).is_err() { Ok(usual) } else { entries.text(name) }
 }
 
 fn read_lle(parts: &Parts, n: usize) -> Result<LleMap> {
@@ -254,5 +290,14 @@ fn read_lle(parts: &Parts, n: usize) -> Result<LleMap> {
     if regularization <= 0.0 {
         return entries.must_be("regularization", "above 0");
     }
-    Ok(LleMap { points: read_points(parts, n)?, regularization })
+    Ok(LleMap { points: read_points(parts, n)?, variant: read_variant(&entries)?, regularization })
+}
+
+/// The standard one in files from before there were others.
+fn read_variant(entries: &Entries) -> Result<LleVariant> {
+    let name = text_or(entries, "variant", "standard")?;
+    match LleVariant::NAMES.into_iter().find(|(known, _)| *known == name) {
+        Some((_, variant)) => Ok(variant),
+        None => entries.must_be("variant", "a variant of locally linear embedding"),
+    }
 }

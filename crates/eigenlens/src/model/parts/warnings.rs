@@ -114,6 +114,7 @@ fn to_value(warning: &Warning) -> Value {
                 ("complete", (*complete).into()),
             ],
         ),
+        Warning::SeveralParts { parts } => ("several_parts", vec![("parts", (*parts).into())]),
         Warning::NotCertified { residual, tolerance } => (
             "not_certified",
             vec![("residual", (*residual).into()), ("tolerance", (*tolerance).into())],
@@ -210,6 +211,7 @@ fn from_entries(entries: &Entries) -> Result<Warning> {
             smallest: number("smallest")?,
             complete: entries.flag("complete")?,
         },
+        "several_parts" => Warning::SeveralParts { parts: entries.count("parts")? },
         "not_certified" => {
             Warning::NotCertified { residual: number("residual")?, tolerance: number("tolerance")? }
         }
