@@ -38,16 +38,8 @@ pub fn request(
     stored: &StoredModel,
     size: Option<ImageShape>,
 ) -> Result<Request<'static, '_>, Error> {
-    let request = Request::new(&*stored.model);
-    // Images whose pixels are not all features any more cannot be shown as such.
-    let is_whole =
-        |read: &ImageShape| read.width.checked_mul(read.height) == Some(stored.model.n_features());
-    match size.or(stored.origin.image.filter(is_whole)) {
-        Some(ImageShape { width, height }) => {
-            request.with_image_shape(eigenlens_views::ImageShape { width, height })
-        }
-        None => Ok(request),
-    }
+    let shape = |ImageShape { width, height }| eigenlens_views::ImageShape { width, height };
+    Request::new(&*stored.model).with_image_shape(size.map(shape), stored.origin.image.map(shape))
 }
 
 /// A table of samples, where one is given.

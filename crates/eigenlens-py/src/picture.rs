@@ -142,15 +142,15 @@ impl PlotOptions {
     }
 
     fn request<'m>(&self, model: &'m Model) -> Result<Request<'static, 'm>, Error> {
-        let mut request = Request::new(model.model()).with_seed(self.seed);
-        if let Some((x, y)) = self.axes {
-            request = request.with_axes([x, y])?;
+        let said = self.image_size.map(|(width, height)| ImageShape { width, height });
+        let read = model.stored().origin.image;
+        let read = read.map(|read| ImageShape { width: read.width, height: read.height });
+        let request = Request::new(model.model()).with_seed(self.seed);
+        let request = request.with_image_shape(said, read)?;
+        match self.axes {
+            Some((x, y)) => request.with_axes([x, y]),
+            None => Ok(request),
         }
-        let read = model.stored().origin.image.map(|read| (read.width, read.height));
-        if let Some((width, height)) = self.image_size.or(read) {
-            request = request.with_image_shape(ImageShape { width, height })?;
-        }
-        Ok(request)
     }
 
     /// Draws these samples.

@@ -26,6 +26,12 @@ pub struct ImageShape {
     pub height: usize,
 }
 
+impl ImageShape {
+    fn n_pixels(self) -> Option<usize> {
+        self.width.checked_mul(self.height)
+    }
+}
+
 impl<'d, 'a> Request<'d, 'a> {
     /// The model alone.
     pub fn new(model: &'a dyn Model) -> Request<'d, 'a> {
@@ -51,14 +57,19 @@ impl<'d, 'a> Request<'d, 'a> {
         Ok(Request { axes, ..self })
     }
 
-    /// With the size of the images that samples are.
-    pub fn with_image_shape(self, shape: ImageShape) -> Result<Request<'d, 'a>> {
-        let ImageShape { width, height } = shape;
+    /// With the size of the images that samples are: as is said, else as they were read, where all pixels still
+    /// are features.
+    pub fn with_image_shape(
+        self,
+        said: Option<ImageShape>,
+        read: Option<ImageShape>,
+    ) -> Result<Request<'d, 'a>> {
         let n_features = self.model.n_features();
-        if width.checked_mul(height) != Some(n_features) {
+        let is_whole = |shape: &ImageShape| shape.n_pixels() == Some(n_features);
+        if let Some(ImageShape { width, height }) = said.filter(|said| !is_whole(said)) {
             return Err(Error::ImageShape { width, height, n_features });
         }
-        Ok(Request { image_shape: Some(shape), ..self })
+        Ok(Request { image_shape: said.or(read.filter(is_whole)), ..self })
     }
 
     /// With the seed of random numbers.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
-from eigenlens import _core
+from eigenlens import plots
 
 _SHOWN = 10
 _BOX = (
@@ -23,7 +23,7 @@ def summary(estimator: Any) -> str:
         f"<div><b>{escape(repr(estimator))}</b></div>",
         f"<div>{escape(found['headline'])}</div>",
         _table(found["columns"]),
-        _scree(estimator._model),
+        _scree(estimator),
         f"<div>{escape(facts)}</div>",
         f"<pre style='margin:6px 0'>{escape(found['trust'])}</pre>",
         f"<div style='opacity:.75'>{escape(str(estimator.plan_))}</div>",
@@ -56,9 +56,7 @@ def _cell(kind: str, cells: list[Any], row: int) -> str:
     return f"{100 * cells[row]:.2f} %" if kind == "shares" else escape(cells[row])
 
 
-def _scree(model: _core.Model) -> str:
-    if "scree" not in dict(_core.plots(model)):
+def _scree(estimator: Any) -> str:
+    if "scree" not in plots.kinds(estimator):
         return ""
-    options = dict.fromkeys(("axes", "color", "names", "image_size")) | {"seed": 0}
-    svg = _core.draw(model, "scree", None, options).svg
-    return f"<div style='max-width:560px'>{svg}</div>"
+    return f"<div style='max-width:560px'>{plots.plot(estimator, 'scree').svg}</div>"

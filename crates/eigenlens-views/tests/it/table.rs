@@ -75,6 +75,10 @@ fn axes_and_sizes_are_checked() {
         [(2, 2, true), (4, 1, true), (3, 2, false), (usize::MAX, 2, false)]
     {
         let shape = eigenlens_views::ImageShape { width, height };
-        assert_eq!(request().with_image_shape(shape).is_ok(), right);
+        assert_eq!(request().with_image_shape(Some(shape), None).is_ok(), right);
+        // Images that were read and lost pixels since are no images any more, which is no mistake of the user.
+        let images = Plot::named("images").unwrap();
+        let read = request().with_image_shape(None, Some(shape)).unwrap();
+        assert_eq!(images.draw(&read).is_ok(), right);
     }
 }

@@ -133,9 +133,9 @@ impl ScreeHeights {
         ScreeHeights { what: if self.what == SHARE { SHARE } else { what }, ..self }
     }
 
-    /// With the standard errors `height · factor`.
+    /// With the standard errors `height · factor`, which shares do not have: their total varies with them.
     pub(crate) fn with_sampling_factor(mut self, factor: Option<f64>) -> ScreeHeights {
-        if let Some(factor) = factor {
+        if let Some(factor) = factor.filter(|_| self.what != SHARE) {
             self.standard_errors = self.heights.iter().map(|height| height * factor).collect();
         }
         self
@@ -248,12 +248,14 @@ mod tests {
     /// Variances 8, 4, 2 of a total of 16 in squares of 2^600, which is beyond the range of numbers.
     #[test]
     fn heights_that_overflow_are_shares() {
-        let small = ScreeHeights::new(&[8.0, 4.0, 2.0], 2, 16.0, 0.5).named("Eigenvalue");
+        let small = ScreeHeights::new(&[8.0, 4.0, 2.0], 2, 16.0, 0.5);
+        let small = small.named("Eigenvalue").with_sampling_factor(Some(0.5));
+        assert_eq!(small.standard_errors, [1.0, 0.5, 0.25]);
         assert_eq!((small.what, &small.heights[..]), ("Eigenvalue", &[2.0, 1.0, 0.5][..]));
         let large = ScreeHeights::new(&[8.0, 4.0, 2.0], 2, 16.0, 2f64.powi(600));
         let large = large.named("Eigenvalue").with_sampling_factor(Some(0.5));
         assert_eq!((large.what, &large.heights[..]), (SHARE, &[0.5, 0.25, 0.125][..]));
-        assert_eq!(large.standard_errors, [0.25, 0.125, 0.0625]);
+        assert!(large.standard_errors.is_empty());
         assert_eq!(large.cumulative, small.cumulative);
         assert_eq!(large.cumulative, [0.5, 0.75, 0.875]);
     }
