@@ -207,7 +207,7 @@ fn only_finish_sorts_eigenvalues() {
         "linalg/sparse.rs",
         "graph/",
         "methods/laplacian.rs",
-        "plan.rs",
+        "plan/",
         "methods/fit.rs",
         "kernel/bandwidth.rs",
     ];
