@@ -14,8 +14,8 @@ use crate::linalg::dense::{power_of_two, thin_svd};
 use crate::linalg::{pool, random};
 use crate::model::ppca::EmRecord;
 use crate::model::{LinearMap, PcaModel, PcaParts};
-use crate::n_components::{Head, LeadingPairs, NComponents, Rule, Spectrum, resolve};
-use crate::plan::{Plan, Route, most_within};
+use crate::n_components::{Head, LeadingPairs, Rule, Spectrum, resolve};
+use crate::plan::{Candidate, Demand, Plan, Route, cheapest, most_within, too_many};
 use crate::scalar::Scalar;
 use crate::solver::certificate::{self, Evidence, Measured, PROBES};
 use crate::solver::{Convergence, finish};
@@ -94,29 +94,20 @@ impl Fit {
     /// What expectation maximisation would do, without reading a row.
     pub(super) fn plan_em(&self, shape: &DataShape) -> Result<Plan> {
         let reason = "missing entries are integrated out; without any, the closed form".into();
-        let mut plan = Plan::new(Route::Em, reason, 60, self.em_memory(shape).peak);
-        if let NComponents::VarianceShare(_) = self.n_components {
-            // Any number of components may be needed, within the budget.
-            let most = self.em_memory_with(shape, self.em_room(shape, shape.n_features));
-            plan.peak_memory = most.peak.max(plan.likely_memory);
-        }
-        match self.options.memory {
-            Some(budget) if budget < plan.likely_memory => Err(Error::Memory {
-                route: "expectation maximisation".into(),
-                needed: plan.likely_memory,
-                budget,
-            }),
-            _ => Ok(plan),
-        }
+        let memory = |k| self.em_memory_with(shape, k).peak;
+        let d = shape.n_features;
+        let demand = Demand {
+            n_components: &self.n_components,
+            likely: self.n_components.likely(d),
+            limit: d,
+            budget: self.options.memory,
+        };
+        cheapest(&[Candidate::new(Route::Em, reason, 60, memory)], &demand)
     }
 
     /// The most components that the budget has room for.
     fn em_room(&self, shape: &DataShape, limit: usize) -> usize {
         most_within(self.options.memory, limit, |k| self.em_memory_with(shape, k).peak)
-    }
-
-    fn em_memory(&self, shape: &DataShape) -> Memory {
-        self.em_memory_with(shape, self.n_components.likely(shape.n_features))
     }
 
     fn em_memory_with(&self, shape: &DataShape, k: usize) -> Memory {
@@ -168,7 +159,8 @@ impl Fit {
             max_iterations: self.options.max_iterations,
             accelerate: !em_options.plain,
             noise_floor: (NOISE_FLOOR * mean_variance).max(f64::MIN_POSITIVE),
-            room: self.em_memory(&data.shape()).room,
+            // Set for as many components as are fitted.
+            room: 0,
         };
         // Where nothing varies a prior has nothing to weigh: it switches every direction off.
         let nothing = em_options.bayesian && mean_variance == 0.0;
@@ -183,10 +175,9 @@ impl Fit {
             observer,
         };
         let resolved = resolve(&self.n_components, &mut fits, &mut Vec::new())?;
-        let (k, mut estimate) = resolved.or_refuse(|at_least| Error::Memory {
-            route: format!("expectation maximisation with {at_least} components"),
-            needed: self.em_memory_with(&shape, at_least).peak,
-            budget: self.options.memory.unwrap_or(u64::MAX),
+        let (k, mut estimate) = resolved.or_refuse(|at_least| {
+            let needed = self.em_memory_with(&shape, at_least).peak;
+            too_many(Route::Em, at_least, needed, self.options.memory)
         })?;
         if nothing {
             estimate.parts.iter_mut().for_each(|part| part.w.fill(0.0));

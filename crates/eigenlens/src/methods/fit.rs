@@ -15,7 +15,7 @@ use crate::model::{LinearMap, PcaModel, PcaParts, factors};
 use crate::n_components::{Head, LeadingPairs, NComponents, Resolved, Rule, Spectrum, resolve};
 use crate::operator::FeatureGram;
 use crate::options::{Options, Solver};
-use crate::plan::{self, Plan, Route, Task};
+use crate::plan::{self, CovarianceTask, Plan, Route};
 use crate::scalar::{Scalar, typed};
 use crate::solver::covariance_solver::{CovarianceSolver, EigenPairs};
 use crate::solver::{finish, krylov};
@@ -55,7 +55,7 @@ impl Fit {
         if shape.missing == Missing::Em {
             return self.plan_em(shape);
         }
-        plan::plan(&self.task(shape))
+        self.task(shape).plan()
     }
 
     /// Fits, and returns the training scores where they are wanted (else an empty matrix).
@@ -235,11 +235,9 @@ impl Fit {
             Resolved::Found { k, asked, pairs } => (k, asked, pairs),
             Resolved::TooMany { at_least } => {
                 let Some(next) = next(at_least) else {
-                    return Err(Error::Memory {
-                        route: format!("the {} route with {at_least} components", plan.route),
-                        needed: task.memory_with(plan.route, at_least),
-                        budget: self.options.memory.unwrap_or(u64::MAX),
-                    });
+                    let needed = task.memory_with(plan.route, at_least);
+                    let budget = self.options.memory;
+                    return Err(plan::too_many(plan.route, at_least, needed, budget));
                 };
                 let why = format!("at least {at_least} components are needed");
                 return Ok(Followed::GaveUp { why, next });
@@ -355,7 +353,7 @@ impl Fit {
         if self.solver != Solver::Auto {
             return None;
         }
-        let task = Task { at_least, ..self.task(shape) };
+        let task = CovarianceTask { at_least, ..self.task(shape) };
         let wide = task.n().is_some_and(|n| n < task.d());
         let order: &[Route] = match route {
             Route::Iterative if wide => &[Route::Dual, Route::Svd],
@@ -375,10 +373,8 @@ impl Fit {
                 Route::Iterative => Solver::Iterative,
                 _ => Solver::Svd,
             };
-            let task = Task { solver: forced, ..task.clone() };
-            plan::plan(&task)
-                .ok()
-                .map(|p| Plan { reason: format!("more careful than {route}"), ..p })
+            let task = CovarianceTask { solver: forced, ..task.clone() };
+            task.plan().ok().map(|p| Plan { reason: format!("more careful than {route}"), ..p })
         })
     }
 
@@ -387,8 +383,8 @@ impl Fit {
         self.options.tolerance.unwrap_or(usual)
     }
 
-    pub(super) fn task<'a>(&'a self, shape: &'a DataShape) -> Task<'a> {
-        Task {
+    pub(super) fn task<'a>(&'a self, shape: &'a DataShape) -> CovarianceTask<'a> {
+        CovarianceTask {
             shape,
             n_components: &self.n_components,
             at_least: 0,

@@ -6,7 +6,7 @@ use crate::error::{Error, Result, Warning};
 use crate::linalg::{self, gemm, pool};
 use crate::model::{GramPca, LinearMap, PcaModel, PcaParts};
 use crate::n_components::{AllValues, NComponents, Spectrum};
-use crate::plan::{Plan, Route};
+use crate::plan::{self, Route};
 use crate::solver::certificate::{self, Evidence, Measured, NoneMissed};
 use crate::solver::{dense, finish};
 use ndarray::{Array2, ArrayView2, Axis};
@@ -93,15 +93,8 @@ fn from_matrix(
     fit.options.check()?;
     fit.n_components.check()?;
     let d = matrix.nrows();
-    let plan =
-        Plan::new(Route::Given, "a matrix in place of data".into(), 0, 8 * (8 * d * d) as u64);
-    if let Some(budget) = fit.options.memory.filter(|b| *b < plan.peak_memory) {
-        return Err(Error::Memory {
-            route: "the given matrix".into(),
-            needed: plan.peak_memory,
-            budget,
-        });
-    }
+    let (reason, needed) = ("a matrix in place of data".into(), 8 * (8 * d * d) as u64);
+    let plan = plan::only(Route::Given, reason, 0, needed, fit.options.memory)?;
     pool::run(fit.options.threads, || {
         let variances = matrix.diag().to_vec();
         let total: f64 = variances.iter().sum();

@@ -30,7 +30,7 @@ pub(super) fn nystrom<T: Scalar>(
     let n = gathering.n_samples();
     let m = task.landmarks().min(n);
     fit.check_k(fit.limit(n).min(m), Some(n), data.n_features())?;
-    let candidates = sample_rows(data, task.candidates(m), fit.options.seed)?;
+    let candidates = sample_rows(data, task.landmark_candidates(m), fit.options.seed)?;
     let mut points = gathering.empty();
     points.push_rows(&candidates)?;
     drop(candidates);

@@ -5,7 +5,7 @@ use crate::data::{DataShape, reduction_block_rows};
 use crate::error::{Error, Hint, Result};
 use crate::kernel::{Arithmetic, Kernel, Points};
 use crate::operator::KernelGram;
-use crate::plan::{Plan, Route, most_within};
+use crate::plan::{Candidate, Demand, Plan, Route, cheapest, most_within, too_many};
 use crate::solver::krylov;
 
 /// What a plan is made from.
@@ -39,35 +39,39 @@ impl<'a> KernelTask<'a> {
 
     /// Chooses a route within the budget, or checks the one asked for.
     pub fn plan(&self) -> Result<Plan> {
-        let budget = self.fit.options.memory.unwrap_or(u64::MAX);
-        let within = |plan: Plan| {
-            if plan.peak_memory <= budget {
-                return Ok(plan);
-            }
-            let (route, needed) = (format!("the {} route", plan.route), plan.peak_memory);
-            Err(Error::Memory { route, needed, budget })
-        };
+        cheapest(&self.candidates()?, &self.demand())
+    }
+
+    /// The routes, in the order of preference.
+    fn candidates(&self) -> Result<Vec<Candidate<'_>>> {
+        let exact = |why| Ok(self.exact(self.counted()?, why));
         match self.fit.approximation {
-            Approximation::Exact => within(self.exact("exact, as asked for")?),
-            Approximation::Nystrom { .. } => within(self.nystrom("asked for".into())),
-            Approximation::RandomFeatures { .. } => within(self.random_features()),
-            Approximation::Subset { samples } => within(self.subset(samples)),
+            Approximation::Exact => exact("exact, as asked for"),
+            Approximation::Nystrom { .. } => Ok(vec![self.nystrom("asked for".into())]),
+            Approximation::RandomFeatures { .. } => Ok(vec![self.random_features()]),
+            Approximation::Subset { samples } => Ok(vec![self.subset(samples)]),
+            Approximation::Auto if self.fit.kernel == Kernel::Precomputed => exact("exact"),
             Approximation::Auto => {
-                let must = self.fit.kernel == Kernel::Precomputed;
                 let Some(n) = self.n else {
-                    return within(self.nystrom("samples not counted yet".into()));
+                    return Ok(vec![self.nystrom("samples not counted yet".into())]);
                 };
-                let patient = self.exact_cost(n) <= PATIENCE;
-                let exact = self.exact("exact");
-                match exact {
-                    Ok(plan) if must => within(plan),
-                    Ok(plan) if patient && plan.peak_memory <= budget => Ok(plan),
-                    _ => {
-                        let why = if patient { "within the memory budget" } else { "many samples" };
-                        within(self.nystrom(format!("{n} × {}: {why}", self.d)))
-                    }
+                if self.exact_cost(n) > PATIENCE {
+                    return Ok(vec![self.nystrom(format!("{n} × {}: many samples", self.d))]);
                 }
+                let why = format!("{n} × {}: within the memory budget", self.d);
+                let mut candidates = self.exact(n, "exact");
+                candidates.push(Candidate { cost: 2.0, ..self.nystrom(why) });
+                Ok(candidates)
             }
+        }
+    }
+
+    fn demand(&self) -> Demand<'_> {
+        Demand {
+            n_components: &self.fit.n_components,
+            likely: self.likely_k(),
+            limit: self.fit.limit(self.n.unwrap_or(usize::MAX)),
+            budget: self.fit.options.memory,
         }
     }
 
@@ -86,51 +90,49 @@ impl<'a> KernelTask<'a> {
         if self.f32 { Arithmetic::F32 } else { Arithmetic::F64 }
     }
 
-    fn exact(&self, why: &str) -> Result<Plan> {
-        let Some(n) = self.n else {
-            return Err(Error::Unsupported {
-                what: "exact kernel PCA of samples that are not counted".into(),
-                why: "cannot be planned",
-                instead: Some(Hint::Set { option: "approximation", value: "nystrom".into() }),
-            });
-        };
-        let budget = self.fit.options.memory.unwrap_or(u64::MAX);
-        let matrix = KernelGram::stored_memory(n, self.arithmetic());
-        let stored = self.memory(Route::KernelMatrix, n, self.likely_k());
-        let keeps = match self.fit.storage {
-            KernelStorage::Matrix => true,
-            KernelStorage::Blocks => false,
-            KernelStorage::Auto if self.fit.kernel == Kernel::Precomputed => false,
-            KernelStorage::Auto => {
-                stored <= budget && (self.fit.options.memory.is_some() || matrix <= MATRIX)
-            }
-        };
-        let (route, what) = if keeps {
-            (Route::KernelMatrix, "the kernel matrix is kept")
-        } else {
-            (Route::KernelBlocks, "the kernel matrix is not kept")
-        };
-        Ok(self.exact_plan(route, n, format!("{n} × {}: {why}, {what}", self.d)))
+    /// The number of samples, without which an exact route cannot be planned.
+    fn counted(&self) -> Result<usize> {
+        self.n.ok_or_else(|| Error::Unsupported {
+            what: "exact kernel PCA of samples that are not counted".into(),
+            why: "cannot be planned",
+            instead: Some(Hint::Set { option: "approximation", value: "nystrom".into() }),
+        })
     }
 
-    /// The plan of an exact route; where the data decide, there may be as many components as fit.
-    fn exact_plan(&self, route: Route, n: usize, reason: String) -> Plan {
-        let mut plan = Plan::new(route, reason, 3, self.memory(route, n, self.likely_k()));
-        if self.fit.n_components.grows() {
-            let most = self.memory(route, n, self.room(route, n));
-            plan.peak_memory = most.max(plan.peak_memory);
-        }
-        plan
+    /// With the kernel matrix kept, or else recomputed in blocks.
+    fn exact(&self, n: usize, why: &str) -> Vec<Candidate<'_>> {
+        let matrix = KernelGram::stored_memory(n, self.arithmetic());
+        let worth_keeping = self.fit.options.memory.is_some() || matrix <= MATRIX;
+        let (keeps, recomputes) = match self.fit.storage {
+            KernelStorage::Matrix => (true, false),
+            KernelStorage::Blocks => (false, true),
+            KernelStorage::Auto if self.fit.kernel == Kernel::Precomputed => (false, true),
+            KernelStorage::Auto => (worth_keeping, true),
+        };
+        let candidate = |route: Route, cost: f64, what: &str| {
+            let reason = format!("{n} × {}: {why}, {what}", self.d);
+            Candidate { cost, ..self.exact_candidate(route, n, reason) }
+        };
+        let kept = candidate(Route::KernelMatrix, 0.0, "the kernel matrix is kept");
+        let blocks = candidate(Route::KernelBlocks, 1.0, "the kernel matrix is not kept");
+        let both = [(keeps, kept), (recomputes, blocks)];
+        both.into_iter().filter(|(may, _)| *may).map(|(_, candidate)| candidate).collect()
+    }
+
+    fn exact_candidate(&self, route: Route, n: usize, reason: String) -> Candidate<'_> {
+        Candidate::new(route, reason, 3, move |k| self.memory(route, n, k))
     }
 
     /// The plan that keeps no kernel matrix in place of one that has no room for enough components.
     pub fn leaner(&self, than: &Plan, n: usize, needed: u64) -> Option<Plan> {
         let left_out = KernelGram::stored_memory(n, self.arithmetic());
-        let fits =
-            self.fit.options.memory.is_some_and(|budget| needed.saturating_sub(left_out) <= budget);
+        let fits = |budget| needed.saturating_sub(left_out) <= budget;
         let may = than.route == Route::KernelMatrix && self.fit.storage == KernelStorage::Auto;
+        if !may || !self.fit.options.memory.is_some_and(fits) {
+            return None;
+        }
         let reason = format!("leaner than {}", than.route);
-        (may && fits).then(|| self.exact_plan(Route::KernelBlocks, n, reason))
+        cheapest(&[self.exact_candidate(Route::KernelBlocks, n, reason)], &self.demand()).ok()
     }
 
     /// The most components that an exact route affords within the budget.
@@ -140,11 +142,7 @@ impl<'a> KernelTask<'a> {
 
     /// The error for more components than that.
     pub fn too_many(&self, route: Route, n: usize, k: usize) -> Error {
-        Error::Memory {
-            route: format!("the {route} route with {k} components"),
-            needed: self.memory(route, n, k),
-            budget: self.fit.options.memory.unwrap_or(u64::MAX),
-        }
+        too_many(route, k, self.memory(route, n, k), self.fit.options.memory)
     }
 
     /// Whether an exact route may hold the whole kernel as a dense matrix for a while, to decompose it.
@@ -228,7 +226,7 @@ impl<'a> KernelTask<'a> {
     }
 
     /// Rows that landmarks are chosen among.
-    pub fn candidates(&self, m: usize) -> usize {
+    pub fn landmark_candidates(&self, m: usize) -> usize {
         // The factor of the candidates may take 128 MiB and their rows as much; less under a budget.
         let budget = self.fit.options.memory.unwrap_or(u64::MAX);
         let entries = (budget / 64).clamp(1 << 20, 16 << 20) as usize;
@@ -241,7 +239,8 @@ impl<'a> KernelTask<'a> {
         // As many as there are landmarks or features may be needed where the data decide.
         let most = if self.fit.n_components.grows() { m as usize } else { self.likely_k() };
         let k = most.min(m as usize) as u64 + 9;
-        let candidates = self.candidates(m as usize).min(self.n.unwrap_or(usize::MAX)) as u64;
+        let candidates =
+            self.landmark_candidates(m as usize).min(self.n.unwrap_or(usize::MAX)) as u64;
         let choice = candidates * (2 * d + m + 200) * 8;
         let scatter =
             if m <= 336 { 33 * m * m * 8 } else { 4 * 2048 * (m + 48) * 8 + 12 * m * m * 8 };
@@ -250,26 +249,26 @@ impl<'a> KernelTask<'a> {
         choice.max(scatter + rows + 20 * m * k * 8) + model + m * m * 24 + self.reading()
     }
 
-    fn nystrom(&self, why: String) -> Plan {
+    fn nystrom(&self, why: String) -> Candidate<'_> {
         let m = self.landmarks();
         let reason = format!(
             "{why}; approximate, {m} landmarks, the part of the trace they miss is reported"
         );
-        Plan::new(Route::Nystrom, reason, 5, self.factor_memory(m))
+        Candidate::new(Route::Nystrom, reason, 5, move |_| self.factor_memory(m))
     }
 
-    fn random_features(&self) -> Plan {
+    fn random_features(&self) -> Candidate<'_> {
         let m = self.features();
         let reason = format!(
             "asked for; approximate, {m} features, kernel values are off by about {:.0e}",
             1.0 / (m as f64).sqrt()
         );
-        Plan::new(Route::RandomFeatures, reason, 4, self.factor_memory(m))
+        Candidate::new(Route::RandomFeatures, reason, 4, move |_| self.factor_memory(m))
     }
 
-    fn subset(&self, samples: usize) -> Plan {
+    fn subset(&self, samples: usize) -> Candidate<'_> {
         let n = samples.min(self.n.unwrap_or(samples));
         let reason = format!("asked for; approximate, exact on {n} samples drawn at random");
-        self.exact_plan(Route::Subset, n, reason)
+        self.exact_candidate(Route::Subset, n, reason)
     }
 }

@@ -14,7 +14,7 @@ use crate::model::{KernelMap, KernelSupervisedParts, KernelSupervisedPcaModel, T
 use crate::n_components::{AllValues, NComponents};
 use crate::operator::{KernelGram, Operator};
 use crate::options::Options;
-use crate::plan::{Plan, Route};
+use crate::plan::{self, Plan, Route};
 use crate::scalar::Scalar;
 use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed};
 use crate::solver::{Convergence, finish};
@@ -318,13 +318,8 @@ impl KernelSupervisedPca {
             .saturating_add((6 * width * width * 8) as u64)
             .saturating_add(reading)
             .saturating_add(labels.held_memory());
-        let budget = self.options.memory.unwrap_or(u64::MAX);
-        if peak_memory > budget {
-            let route = "the labels route".into();
-            return Err(Error::Memory { route, needed: peak_memory, budget });
-        }
         let reason = format!("{n} × {d}: a label factor of {width} columns, the kernel in blocks");
-        Ok(Plan::new(Route::Labels, reason, 3, peak_memory))
+        plan::only(Route::Labels, reason, 3, peak_memory, self.options.memory)
     }
 
     fn likely_k(&self, width: usize) -> usize {

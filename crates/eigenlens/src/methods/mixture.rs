@@ -13,7 +13,7 @@ use crate::model::PpcaMixtureModel;
 use crate::model::ppca::EmRecord;
 use crate::n_components::NComponents;
 use crate::options::Options;
-use crate::plan::Plan;
+use crate::plan::{self, Plan};
 use crate::scalar::Scalar;
 use crate::solver::finish;
 use std::ops::ControlFlow;
@@ -139,15 +139,8 @@ impl PpcaMixture {
         let shape = shape.into().with_missing(Missing::Em);
         let plan = self.fit.plan(&shape)?;
         let peak_memory = self.memory(&shape).peak;
-        let plan = Plan::new(plan.route, "a mixture is iterated".into(), plan.passes, peak_memory);
-        match self.fit.options.memory {
-            Some(budget) if budget < peak_memory => Err(Error::Memory {
-                route: "expectation maximisation".into(),
-                needed: peak_memory,
-                budget,
-            }),
-            _ => Ok(plan),
-        }
+        let (reason, budget) = ("a mixture is iterated".into(), self.fit.options.memory);
+        plan::only(plan.route, reason, plan.passes, peak_memory, budget)
     }
 
     fn memory(&self, shape: &DataShape) -> Memory {

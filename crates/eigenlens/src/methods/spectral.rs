@@ -8,7 +8,7 @@ use crate::model::NegativePart;
 use crate::n_components::NComponents;
 use crate::operator::{Centered, Deflated, Operator, SparseSymmetric, SymmetricMatrix};
 use crate::options::Options;
-use crate::plan::{Plan, Route};
+use crate::plan::{self, Plan, Route};
 use crate::scalar::Scalar;
 use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};
 use crate::solver::krylov::{self, EigenRequest};
@@ -73,20 +73,6 @@ pub(super) fn tolerance<T: Scalar>(options: &Options) -> f64 {
     options.tolerance.unwrap_or(if T::EPSILON > f64::EPSILON { 1e-6 } else { 1e-9 })
 }
 
-/// A plan within the budget.
-pub(super) fn plan(
-    route: Route,
-    reason: String,
-    peak_memory: u64,
-    options: &Options,
-) -> Result<Plan> {
-    if let Some(budget) = options.memory.filter(|b| *b < peak_memory) {
-        let route = format!("the {route} route");
-        return Err(Error::Memory { route, needed: peak_memory, budget });
-    }
-    Ok(Plan::new(route, reason, 1, peak_memory))
-}
-
 /// The plan of the leading pairs of a stored m × m matrix, beside `other` bytes.
 pub(super) fn plan_stored(
     what: &str,
@@ -103,7 +89,8 @@ pub(super) fn plan_stored(
         (Route::Dual, 8 * size * size * 8)
     };
     let needed = (8 * size).saturating_mul(size).saturating_add(work + other + (4 << 20));
-    plan(route, format!("{what}: {m} × {m}, {k} components"), needed, options)
+    let reason = format!("{what}: {m} × {m}, {k} components");
+    plan::only(route, reason, 1, needed, options.memory)
 }
 
 /// The plan of the smallest pairs of a sparse matrix with `row` entries in a row.
@@ -123,7 +110,8 @@ pub(super) fn plan_sparse(
     let columns = (3 * basis).max(12 * (k as u64 + 1));
     let needed =
         8 * size * (2 * d as u64 + columns + 12 * row as u64 + 64) + 3 * 8 * factor + (4 << 20);
-    plan(Route::ShiftInvert, format!("{what}: sparse, {n} × {n}, {k} components"), needed, options)
+    let reason = format!("{what}: sparse, {n} × {n}, {k} components");
+    plan::only(Route::ShiftInvert, reason, 1, needed, options.memory)
 }
 
 /// Entries in a row of the graph, as far as they can be known beforehand.

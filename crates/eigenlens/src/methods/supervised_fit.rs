@@ -15,7 +15,7 @@ use crate::model::{LinearMap, SupervisedParts, SupervisedPcaModel, TargetRecord}
 use crate::n_components::{Head, LeadingPairs, NComponents, Rule, Spectrum, resolve};
 use crate::operator::Blended;
 use crate::options::Solver;
-use crate::plan::{self, Plan, Route, most_within};
+use crate::plan::{self, Candidate, Plan, Route, most_within};
 use crate::scalar::Scalar;
 use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};
 use crate::solver::covariance_solver::EigenPairs;
@@ -532,7 +532,7 @@ struct SupervisedTask<'a> {
     estimator: &'a SupervisedPca,
     labels: &'a Labels,
     /// PCA of the same data.
-    task: plan::Task<'a>,
+    task: plan::CovarianceTask<'a>,
 }
 
 impl<'a> SupervisedTask<'a> {
@@ -546,6 +546,14 @@ impl<'a> SupervisedTask<'a> {
     }
 
     fn plan(&self) -> Result<Plan> {
+        let mut demand = self.task.demand();
+        if self.estimator.supervision == 1.0 {
+            demand.limit = demand.limit.min(self.labels.factor.width());
+        }
+        plan::cheapest(&self.candidates()?, &demand)
+    }
+
+    fn candidates(&self) -> Result<Vec<Candidate<'_>>> {
         if self.estimator.supervision == 1.0 {
             let (width, d) = (self.labels.factor.width(), self.task.d());
             let size = match self.task.n() {
@@ -554,7 +562,8 @@ impl<'a> SupervisedTask<'a> {
             };
             let passes = if self.in_one_pass() { 2 } else { 3 };
             let reason = format!("{size}: a label factor of {width} columns");
-            return self.within(Plan::new(Route::Labels, reason, passes, 0));
+            let memory = move |k| self.memory(Route::Labels, k);
+            return Ok(vec![Candidate::new(Route::Labels, reason, passes, memory)]);
         }
         let solver = self.estimator.solver;
         if !matches!(solver, Solver::Auto | Solver::Covariance | Solver::Iterative) {
@@ -564,29 +573,22 @@ impl<'a> SupervisedTask<'a> {
                 instead: None,
             });
         }
-        let mut plan = plan::plan(&self.task)?;
-        if !matches!(plan.route, Route::Covariance | Route::Iterative) {
-            let forced = plan::Task { solver: Solver::Iterative, ..self.task.clone() };
-            plan = Plan { reason: plan.reason, ..plan::plan(&forced)? };
-        }
-        plan.passes += 1;
-        self.within(plan)
+        let of_pca = self.task.candidates()?;
+        Ok(of_pca.into_iter().map(|candidate| self.blended(candidate)).collect())
     }
 
-    /// The plan with the memory of its route; refused where that is not within the budget.
-    fn within(&self, mut plan: Plan) -> Result<Plan> {
-        plan.likely_memory = self.memory(plan.route, self.task.likely_k());
-        plan.peak_memory = plan.likely_memory;
-        let budget = self.estimator.options.memory.unwrap_or(u64::MAX);
-        if plan.likely_memory > budget {
-            let (route, needed) = (format!("the {} route", plan.route), plan.likely_memory);
-            return Err(Error::Memory { route, needed, budget });
+    /// A route of PCA for the blend: where the Gram matrix of the samples would do, an iteration does.
+    fn blended<'c>(&'c self, of_pca: Candidate<'c>) -> Candidate<'c> {
+        let route = match of_pca.route {
+            Route::Dual => Route::Iterative,
+            route => route,
+        };
+        Candidate {
+            route,
+            passes: self.task.passes(route) + 1,
+            memory: Box::new(move |k| self.memory(route, k)),
+            ..of_pca
         }
-        if self.estimator.n_components.grows() {
-            let most = self.room(plan.route, self.task.limit());
-            plan.peak_memory = self.memory(plan.route, most).max(plan.likely_memory);
-        }
-        Ok(plan)
     }
 
     /// The most components, up to `limit`, that a route affords within the budget.
@@ -600,11 +602,7 @@ impl<'a> SupervisedTask<'a> {
 
     /// The error for more components than that.
     fn too_many(&self, route: Route, k: usize) -> Error {
-        Error::Memory {
-            route: format!("the {route} route with {k} components"),
-            needed: self.memory(route, k),
-            budget: self.estimator.options.memory.unwrap_or(u64::MAX),
-        }
+        plan::too_many(route, k, self.memory(route, k), self.estimator.options.memory)
     }
 
     fn product(&self) -> u64 {

@@ -9,8 +9,7 @@ use crate::methods::fit::{covariance, standardized_variances, warn};
 use crate::methods::from_matrix;
 use crate::model::{Optimality, SparseParts, SparsePcaModel};
 use crate::operator::{FeatureGram, Operator};
-use crate::options::Solver;
-use crate::plan::{self, Plan, Route, Task};
+use crate::plan::{self, Candidate, Plan, Route};
 use crate::scalar::Scalar;
 use crate::solver::krylov::{self, EigenRequest};
 use crate::solver::{Convergence, dense, finish};
@@ -44,41 +43,36 @@ pub(super) fn plan(of: &SparsePca, shape: &DataShape) -> Result<Plan> {
     }
     let exact = of.proof.is_some();
     let enough = shape.n_samples.is_none_or(|n| 4 * n >= d);
-    let formed = Solver::Covariance;
-    let plan_of = |solver: Solver| {
-        let task = Task { solver, ..of.fit.task(shape) };
-        let mut plan = plan::plan(&Task { options: &unlimited(of), ..task })?;
-        let extra = extra_memory(of, d as u64, plan.route, exact);
-        plan = plan.with_more(extra);
-        plan.passes = match (plan.route, &of.formulation) {
-            (Route::Covariance, _) => 1,
-            // Beside the plain components: a step of all starts, or two products of a round.
-            (_, Formulation::Cardinality(_)) => plan.passes + 15 * of.k,
-            _ => plan.passes + 100,
+    let prefers_formed = exact || d <= SMALL || (d <= LARGE && enough);
+    let task = of.fit.task(shape);
+    let candidate = |route: Route| {
+        let extra = extra_memory(of, d as u64, route, exact);
+        let (passes, reason) = match route {
+            Route::Covariance if exact => (1, format!("the proof needs the {d} × {d} covariance")),
+            Route::Covariance => (1, format!("the {d} × {d} covariance is cheap")),
+            _ => {
+                // Beside the plain components: a step of all starts, or two products of a round.
+                let search = match of.formulation {
+                    Formulation::Cardinality(_) => 15 * of.k,
+                    _ => 100,
+                };
+                let reason = "products with the data: no d × d matrix is formed".into();
+                (task.passes(route) + search, reason)
+            }
         };
-        plan.reason = match plan.route {
-            Route::Covariance if exact => format!("the proof needs the {d} × {d} covariance"),
-            Route::Covariance => format!("the {d} × {d} covariance is cheap"),
-            _ => "products with the data: no d × d matrix is formed".into(),
-        };
-        Result::Ok(plan)
+        let task = &task;
+        let memory = move |k| task.memory_with(route, k).saturating_add(extra);
+        // In the order of preference.
+        let cost = if prefers_formed == (route == Route::Covariance) { 0.0 } else { 1.0 };
+        Candidate { cost, ..Candidate::new(route, reason, passes, memory) }
     };
-    let fits = |plan: &Plan| of.fit.options.memory.is_none_or(|most| plan.peak_memory <= most);
-    let mut chosen = plan_of(formed)?;
-    let prefers_formed = d <= SMALL || (d <= LARGE && enough);
-    if !exact && (!prefers_formed || !fits(&chosen)) {
-        chosen = plan_of(Solver::Iterative)?;
-    }
-    if let Some(budget) = of.fit.options.memory.filter(|_| !fits(&chosen)) {
-        let (route, needed) = (format!("the {} route", chosen.route), chosen.peak_memory);
-        return Err(Error::Memory { route, needed, budget });
-    }
-    Ok(chosen)
-}
-
-/// The options without the budget, which is judged with the search's own memory added.
-fn unlimited(of: &SparsePca) -> crate::options::Options {
-    crate::options::Options { memory: None, ..of.fit.options.clone() }
+    let routes: &[Route] = match (exact, prefers_formed) {
+        (true, _) => &[Route::Covariance],
+        (false, true) => &[Route::Covariance, Route::Iterative],
+        (false, false) => &[Route::Iterative],
+    };
+    let candidates: Vec<Candidate> = routes.iter().map(|&route| candidate(route)).collect();
+    plan::cheapest(&candidates, &task.demand())
 }
 
 /// Bytes beyond those of plain components.
@@ -214,16 +208,9 @@ fn given(
 ) -> Result<Context> {
     let d = matrix.nrows() as u64;
     let exact = of.proof.is_some();
-    let plan = Plan::new(
-        Route::Given,
-        "a matrix in place of data".into(),
-        0,
-        8 * 8 * d * d + extra_memory(of, d, Route::Covariance, exact),
-    );
-    if let Some(budget) = of.fit.options.memory.filter(|b| *b < plan.peak_memory) {
-        let (route, needed) = ("the given matrix".into(), plan.peak_memory);
-        return Err(Error::Memory { route, needed, budget });
-    }
+    let needed = 8 * 8 * d * d + extra_memory(of, d, Route::Covariance, exact);
+    let reason = "a matrix in place of data".into();
+    let plan = plan::only(Route::Given, reason, 0, needed, of.fit.options.memory)?;
     let variances = matrix.diag().to_vec();
     Ok(Context { scaler, variances, n_samples, feature_names: None, plan, warnings: Vec::new() })
 }
