@@ -208,8 +208,6 @@ fn only_finish_sorts_eigenvalues() {
         "graph/",
         "methods/laplacian/ties.rs",
         "methods/lle/alignment.rs",
-        "plan.rs",
-        "methods/laplacian.rs",
         "plan/",
         "methods/fit.rs",
         "kernel/bandwidth.rs",
