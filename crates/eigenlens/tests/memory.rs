@@ -455,7 +455,7 @@ impl Seen {
                 Options { memory, threads: Some(4), max_iterations: 40, ..Options::default() };
             estimator(method, kind, &options, &shape)
         };
-        let Some(free) = with(None) else { return };
+        let Ok(free) = with(None) else { return };
         let plan = match free.plan(&shape, Some(target)) {
             Ok(plan) => plan,
             Err(error) => return self.usage(method, kind, &error),
@@ -476,7 +476,7 @@ impl Seen {
                 shape.n_features,
                 budget as f64 / 1048576.0
             );
-            let Some(estimator) = with(Some(budget)) else { return };
+            let Ok(estimator) = with(Some(budget)) else { return };
             let mut context = FitContext::new().with_target(Some(target));
             let (peak, outcome) = measured(|| estimator.fit(data, &mut context).map(drop));
             match outcome {

@@ -12,6 +12,7 @@ use crate::em::{
 use crate::error::{Error, Hint, Result, Warning};
 use crate::linalg::dense::{power_of_two, thin_svd};
 use crate::linalg::{pool, random};
+use crate::model::ModelCore;
 use crate::model::ppca::EmRecord;
 use crate::model::{LinearMap, PcaModel, PcaParts};
 use crate::n_components::{Head, LeadingPairs, Rule, Spectrum, resolve};
@@ -296,7 +297,15 @@ impl Fit {
         };
         let excess: f64 = ml.iter().map(|v| v - noise).sum();
         let parts = PcaParts {
-            method: self.method,
+            core: ModelCore {
+                method: self.method,
+                n_samples: Some(n),
+                feature_names: data.feature_names().map(<[String]>::to_vec),
+                plan,
+                warnings,
+                missing: (missing_counts.missing > 0)
+                    .then(|| MissingReport::new(Missing::Em, missing_counts)),
+            },
             map: LinearMap {
                 scaler: shifted(scaler, &part.mean),
                 rank: ml.iter().filter(|v| **v > 0.0).count(),
@@ -308,10 +317,8 @@ impl Fit {
             column_variances: (0..d).map(column).collect(),
             spectrum: None,
             next_value: (k < varying).then_some(noise * bessel),
-            n_samples: Some(n),
             center: true,
             whiten: self.whiten,
-            feature_names: data.feature_names().map(<[String]>::to_vec),
             certificate,
             convergence: Convergence {
                 converged: estimate.converged,
@@ -319,11 +326,7 @@ impl Fit {
                 iterations: estimate.iterations,
                 operator_applications: estimate.iterations,
             },
-            plan,
             tolerance: self.em_tolerance(),
-            warnings,
-            missing: (missing_counts.missing > 0)
-                .then(|| MissingReport::new(Missing::Em, missing_counts)),
         };
         // The prior pulls W towards 0, away from the maximum of the likelihood: its residual shows by
         // how much, and is no failure.

@@ -11,6 +11,7 @@ use crate::em::Observer;
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::{gemm, pool};
+use crate::model::ModelCore;
 use crate::model::{LinearMap, PcaModel, PcaParts, factors};
 use crate::n_components::{Head, LeadingPairs, NComponents, Resolved, Rule, Spectrum, resolve};
 use crate::operator::FeatureGram;
@@ -305,28 +306,30 @@ impl Fit {
         warnings.extend(notes);
         let scores = scores.map_or_else(|| Ok(Array2::default((0, k))), Scores::into_array)?;
         let model = PcaModel::new(PcaParts {
-            method: self.method,
+            core: ModelCore {
+                method: self.method,
+                n_samples: Some(columns.weight),
+                feature_names: data.feature_names().map(<[String]>::to_vec),
+                plan: Plan::new(
+                    plan.route,
+                    plan.reason.clone(),
+                    plan.passes,
+                    task.memory_with(plan.route, asked),
+                ),
+                warnings,
+                missing: None,
+            },
             map,
             values,
             total,
             column_variances: variances,
             spectrum: pairs.spectrum,
             next_value: pairs.values.get(k).copied(),
-            n_samples: Some(columns.weight),
             center: self.center,
             whiten: self.whiten,
-            feature_names: data.feature_names().map(<[String]>::to_vec),
             certificate,
             convergence: pairs.convergence,
-            plan: Plan::new(
-                plan.route,
-                plan.reason.clone(),
-                plan.passes,
-                task.memory_with(plan.route, asked),
-            ),
             tolerance: self.tolerance::<T>(),
-            warnings,
-            missing: None,
         });
         let rows = columns.rows;
         Ok(Followed::Fitted(Box::new(Fitted { model, scores, below_rounding, rows })))

@@ -4,6 +4,7 @@ use super::fit::{Fit, covariance, max_rank, n_varying};
 use crate::data::{Moments, Scaler};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::{self, gemm, pool};
+use crate::model::ModelCore;
 use crate::model::{GramPca, LinearMap, PcaModel, PcaParts};
 use crate::n_components::{AllValues, NComponents, Spectrum};
 use crate::plan::{self, Route};
@@ -160,23 +161,25 @@ fn from_matrix(
             warnings.push(Warning::NullComponents { rank, requested: k });
         }
         Ok(PcaModel::new(PcaParts {
-            method: fit.method,
+            core: ModelCore {
+                method: fit.method,
+                n_samples,
+                feature_names: None,
+                plan,
+                warnings,
+                missing: None,
+            },
             map: LinearMap { scaler, components, rank, threads: fit.options.threads },
             next_value: spectrum.get(k).map(|v| if *v > rounding_floor { *v } else { 0.0 }),
             values,
             total,
             column_variances: variances,
             spectrum: Some(spectrum),
-            n_samples,
             center: fit.center,
             whiten: fit.whiten,
-            feature_names: None,
             certificate,
             convergence: all.ritz.convergence,
-            plan,
             tolerance: fit.options.tolerance.unwrap_or(1e-9),
-            warnings,
-            missing: None,
         }))
     })?
 }

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Geodesics, Judged, Kept, Metric, Neighborhood, Original, Points, Seeds, judge};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::{pool, random};
+use crate::model::ModelCore;
 use crate::model::{
     DistanceMap, Distances, EmbeddingMap, EmbeddingModel, EmbeddingParts, pick_columns,
 };
@@ -214,7 +215,14 @@ impl Isomap {
         let placed = placed * unit;
         spectral::check_coordinates(&placed)?;
         Ok(EmbeddingModel::new(EmbeddingParts {
-            method: "isomap",
+            core: ModelCore {
+                method: "isomap",
+                n_samples: Some(coordinates.nrows() as f64),
+                feature_names: data.feature_names().map(<[String]>::to_vec),
+                plan,
+                warnings: spectral::null_warnings(pairs.rank, k),
+                missing: None,
+            },
             coordinates: placed,
             exponent,
             eigenvalues: pairs.values,
@@ -224,13 +232,10 @@ impl Isomap {
             quality,
             neighborhood: Some(which),
             bridges,
-            feature_names: data.feature_names().map(<[String]>::to_vec),
             certificate: pairs.certificate,
             convergence: pairs.convergence,
-            plan,
             tolerance,
             threads: self.options.threads,
-            warnings: spectral::null_warnings(pairs.rank, k),
             map: EmbeddingMap::Distances(map),
         }))
     }

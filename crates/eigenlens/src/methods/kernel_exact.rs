@@ -6,6 +6,7 @@ use crate::data::Dataset;
 use crate::error::{Error, Result, Warning};
 use crate::kernel::{Arithmetic, Gathering, Points, ResolvedKernel, sample_rows};
 use crate::linalg::random;
+use crate::model::ModelCore;
 use crate::model::{
     KernelAccuracy, KernelBody, KernelMap, KernelPcaModel, KernelPcaParts, NegativePart,
 };
@@ -37,7 +38,7 @@ pub(super) fn subset<T: Scalar>(
     let part = Dataset::from(&rows);
     let (mut parts, samples) = exact_parts(fit, kernel, &part, &plan)?;
     parts.accuracy = KernelAccuracy::Subset { samples, of };
-    parts.feature_names = names;
+    parts.core.feature_names = names;
     Ok(KernelPcaModel::new(parts))
 }
 
@@ -56,7 +57,7 @@ pub(super) fn fit<T: Scalar>(
                 return Err(Error::Memory { route, needed, budget });
             };
             let (mut parts, _) = exact_parts(fit, kernel, data, &leaner)?;
-            parts.warnings.push(Warning::Escalated {
+            parts.core.warnings.push(Warning::Escalated {
                 from: plan.route.to_string(),
                 to: leaner.route.to_string(),
                 why: "more components are needed than it has room for".into(),
@@ -189,21 +190,25 @@ fn exact_parts<T: Scalar>(
     let map =
         KernelMap::of_eigenvectors(kernel, points, &vectors, &values, column_means.view(), threads);
     let parts = KernelPcaParts {
+        core: ModelCore {
+            method: "kernel-pca",
+            n_samples: Some(n as f64),
+            feature_names: data.feature_names().map(<[String]>::to_vec),
+            plan: plan.clone(),
+            warnings,
+            missing: None,
+        },
         body: KernelBody::Points(map),
         values,
         total,
-        n_samples: n,
         n_features: d,
         column_means: column_means.to_vec(),
         mean,
         negative,
         accuracy: KernelAccuracy::Exact,
-        feature_names: data.feature_names().map(<[String]>::to_vec),
         certificate,
         convergence: pairs.convergence,
-        plan: plan.clone(),
         tolerance: fit.tolerance::<T>(),
-        warnings,
     };
     Ok((parts, n))
 }

@@ -10,6 +10,7 @@ use crate::kernel::{
     pivoted_cholesky, sample_rows, tile, uniform,
 };
 use crate::linalg::dense;
+use crate::model::ModelCore;
 use crate::model::{
     FeatureMap, KernelAccuracy, KernelBody, KernelMap, KernelPcaModel, KernelPcaParts, PcaModel,
 };
@@ -186,20 +187,24 @@ fn dressed<T: Scalar>(
 ) -> KernelPcaModel {
     let divisor = n as f64 - 1.0;
     KernelPcaModel::new(KernelPcaParts {
+        core: ModelCore {
+            method: "kernel-pca",
+            n_samples: Some(n as f64),
+            feature_names: data.feature_names().map(<[String]>::to_vec),
+            plan,
+            warnings: pca.warnings().iter().filter(|w| w.concerns_kernels()).cloned().collect(),
+            missing: None,
+        },
         body,
         values: pca.explained_variance().iter().map(|v| v * divisor).collect(),
         total,
-        n_samples: n,
         n_features: data.n_features(),
         column_means: Vec::new(),
         mean: pca.mean().iter().map(|v| v * v).sum(),
         negative: None,
         accuracy,
-        feature_names: data.feature_names().map(<[String]>::to_vec),
         certificate: pca.certificate().clone(),
         convergence: pca.convergence().clone(),
-        plan,
         tolerance: fit.tolerance::<T>(),
-        warnings: pca.warnings().iter().filter(|w| w.concerns_kernels()).cloned().collect(),
     })
 }

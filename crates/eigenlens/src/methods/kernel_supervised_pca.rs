@@ -10,6 +10,7 @@ use crate::error::{Error, Result, Warning};
 use crate::kernel::{Arithmetic, Gathering, Kernel, Points, Projection, ResolvedKernel};
 use crate::linalg::dense::symmetric_eigen;
 use crate::linalg::{gemm, pool};
+use crate::model::ModelCore;
 use crate::model::{KernelMap, KernelSupervisedParts, KernelSupervisedPcaModel, TargetRecord};
 use crate::n_components::{AllValues, NComponents};
 use crate::operator::{KernelGram, Operator};
@@ -257,6 +258,14 @@ impl KernelSupervisedPca {
             if kernel == ResolvedKernel::Precomputed { Points::absent(&kernel, n) } else { points };
         let pairs = (labels.weight - 1.0) * (labels.weight - 1.0);
         Ok(KernelSupervisedPcaModel::new(KernelSupervisedParts {
+            core: ModelCore {
+                method: "kernel-supervised-pca",
+                n_samples: Some(n as f64),
+                feature_names: data.feature_names().map(<[String]>::to_vec),
+                plan,
+                warnings,
+                missing: None,
+            },
             map: KernelMap {
                 projection: Projection { kernel, points, coefficients: all, offsets },
                 center: vec![1.0 / n as f64; n],
@@ -267,16 +276,12 @@ impl KernelSupervisedPca {
             values: kept,
             variances,
             total: variance,
-            n_samples: n,
             n_features: d,
             center: self.center,
             target: TargetRecord::new(target, labels),
-            feature_names: data.feature_names().map(<[String]>::to_vec),
             certificate,
             convergence: Convergence { converged: true, ..Convergence::default() },
-            plan,
             tolerance: self.options.tolerance.unwrap_or(1e-9),
-            warnings,
         }))
     }
 

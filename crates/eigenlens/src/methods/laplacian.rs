@@ -9,6 +9,7 @@ use crate::data::{AnyDataset, DataShape, Dataset, Target, compiled_here};
 use crate::error::{Error, Hint, Result, Warning};
 use crate::graph::Neighborhood;
 use crate::linalg::pool;
+use crate::model::ModelCore;
 use crate::model::{
     Affinity, EmbeddingMap, EmbeddingModel, EmbeddingParts, LaplacianMap, Normalization, Scaling,
     root_degree,
@@ -326,7 +327,14 @@ impl LaplacianEigenmaps {
         let coordinates = spectral::scaled_and_signed(&vectors, &factors);
         let quality = judged.quality(&map.samples, coordinates.view(), self.options.seed);
         Ok(EmbeddingModel::new(EmbeddingParts {
-            method: "laplacian",
+            core: ModelCore {
+                method: "laplacian",
+                n_samples: Some(coordinates.nrows() as f64),
+                feature_names: data.feature_names().map(<[String]>::to_vec),
+                plan,
+                warnings,
+                missing: None,
+            },
             coordinates,
             exponent: 0,
             eigenvalues: pairs.values,
@@ -336,13 +344,10 @@ impl LaplacianEigenmaps {
             quality,
             neighborhood: which,
             bridges,
-            feature_names: data.feature_names().map(<[String]>::to_vec),
             certificate: pairs.certificate,
             convergence: pairs.convergence,
-            plan,
             tolerance,
             threads: self.options.threads,
-            warnings,
             map: EmbeddingMap::Laplacian(map),
         }))
     }

@@ -9,6 +9,7 @@ use crate::data::{AnyDataset, Csr, DataShape, Dataset, Target, compiled_here};
 use crate::error::{Error, Result};
 use crate::graph::{Judged, Kept, Metric, Neighborhood, Original, Points, judge};
 use crate::linalg::pool;
+use crate::model::ModelCore;
 use crate::model::{EmbeddingMap, EmbeddingModel, EmbeddingParts, LleMap, LleVariant, Scaling};
 use crate::n_components::NComponents;
 use crate::operator::SparseSymmetric;
@@ -311,7 +312,14 @@ impl Lle {
         });
         let map = LleMap { points, variant: self.variant, regularization: self.regularization };
         Ok(EmbeddingModel::new(EmbeddingParts {
-            method: "lle",
+            core: ModelCore {
+                method: "lle",
+                n_samples: Some(coordinates.nrows() as f64),
+                feature_names: data.feature_names().map(<[String]>::to_vec),
+                plan,
+                warnings: Vec::new(),
+                missing: None,
+            },
             coordinates,
             exponent: 0,
             eigenvalues: pairs.values,
@@ -321,13 +329,10 @@ impl Lle {
             quality,
             neighborhood: Some(which),
             bridges: graph.bridges,
-            feature_names: data.feature_names().map(<[String]>::to_vec),
             certificate: pairs.certificate,
             convergence: pairs.convergence,
-            plan,
             tolerance,
             threads: self.options.threads,
-            warnings: Vec::new(),
             map: EmbeddingMap::Lle(map),
         }))
     }

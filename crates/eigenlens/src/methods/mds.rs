@@ -11,6 +11,7 @@ use crate::graph::{
 };
 use crate::linalg::dense::{exponent_of, power_of_two};
 use crate::linalg::pool;
+use crate::model::ModelCore;
 use crate::model::{
     DistanceMap, Distances, EmbeddingMap, EmbeddingModel, EmbeddingParts, NegativePart,
 };
@@ -244,7 +245,14 @@ impl Mds {
         eigenvalues.resize(k, 0.0);
         let rank = pca.n_useful_components();
         Ok(EmbeddingModel::new(EmbeddingParts {
-            method: "mds",
+            core: ModelCore {
+                method: "mds",
+                n_samples: Some(coordinates.nrows() as f64),
+                feature_names: data.feature_names().map(<[String]>::to_vec),
+                plan,
+                warnings: spectral::null_warnings(rank, k),
+                missing: None,
+            },
             coordinates,
             exponent: parts.map.scaler.exponent,
             eigenvalues,
@@ -254,13 +262,10 @@ impl Mds {
             quality,
             neighborhood: None,
             bridges: 0,
-            feature_names: data.feature_names().map(<[String]>::to_vec),
             certificate: spectral::padded(pca.certificate(), k),
             convergence: pca.convergence().clone(),
-            plan,
             tolerance: spectral::tolerance::<T>(&self.options),
             threads: self.options.threads,
-            warnings: spectral::null_warnings(rank, k),
             map: EmbeddingMap::Linear { pca: Box::new(pca), signs },
         }))
     }
@@ -287,7 +292,14 @@ impl Mds {
         let coordinates = coordinates * power_of_two(map.exponent());
         spectral::check_coordinates(&coordinates)?;
         Ok(EmbeddingModel::new(EmbeddingParts {
-            method: "mds",
+            core: ModelCore {
+                method: "mds",
+                n_samples: Some(coordinates.nrows() as f64),
+                feature_names,
+                plan,
+                warnings: spectral::null_warnings(pairs.rank, k),
+                missing: None,
+            },
             coordinates,
             exponent: map.exponent(),
             eigenvalues: pairs.values,
@@ -297,13 +309,10 @@ impl Mds {
             quality,
             neighborhood: None,
             bridges: 0,
-            feature_names,
             certificate: pairs.certificate,
             convergence: pairs.convergence,
-            plan,
             tolerance,
             threads: self.options.threads,
-            warnings: spectral::null_warnings(pairs.rank, k),
             map: EmbeddingMap::Distances(map),
         }))
     }

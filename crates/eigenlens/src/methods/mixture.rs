@@ -9,6 +9,7 @@ use crate::data::{AnyDataset, DataShape, Dataset, Missing, MissingReport, Target
 use crate::em::{Em, Memory, Observer, Progress, fit_mixture, least_samples, memory};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::pool;
+use crate::model::ModelCore;
 use crate::model::PpcaMixtureModel;
 use crate::model::ppca::EmRecord;
 use crate::n_components::NComponents;
@@ -160,7 +161,7 @@ impl PpcaMixture {
         for n_parts in 1..=self.n_parts {
             let model = PpcaMixture { n_parts, ..self.clone() }.fit(data)?;
             bic.push((n_parts, model.bic()));
-            let least = model.shares().into_iter().fold(1.0, f64::min) * model.n_samples;
+            let least = model.shares().into_iter().fold(1.0, f64::min) * model.core.weight();
             // A part on a handful of samples is likely for the wrong reason.
             let supported = n_parts == 1 || least >= least_samples(self.latent);
             if supported && best.as_ref().is_none_or(|b| model.bic() < b.bic()) {
@@ -197,7 +198,7 @@ impl PpcaMixture {
             _ => {
                 let resolved = data.resolve_missing(&self.fit.options)?;
                 let mut model = self.fit_observed(&resolved.dataset(), observer)?;
-                model.missing = resolved.missing_report().cloned();
+                model.core.missing = resolved.missing_report().cloned();
                 return Ok(model);
             }
         }
@@ -262,8 +263,16 @@ impl PpcaMixture {
         let shares: Vec<f64> = estimate.parts.iter().map(|p| p.share).collect();
         let order = finish::descending(&shares);
         Ok(PpcaMixtureModel {
+            core: ModelCore {
+                method: "ppca-mixture",
+                n_samples: Some(n),
+                feature_names: data.feature_names().map(<[String]>::to_vec),
+                plan,
+                warnings,
+                missing: (missing_counts.missing > 0)
+                    .then(|| MissingReport::new(Missing::Em, missing_counts)),
+            },
             parts: order.into_iter().map(|c| estimate.parts[c].clone()).collect(),
-            n_samples: n,
             log_likelihood: estimate.log_likelihood() + surveyed.jacobian(),
             em: EmRecord {
                 iterations: estimate.iterations,
@@ -271,11 +280,6 @@ impl PpcaMixture {
                 converged: estimate.converged,
                 trace: estimate.trace,
             },
-            feature_names: data.feature_names().map(<[String]>::to_vec),
-            missing: (missing_counts.missing > 0)
-                .then(|| MissingReport::new(Missing::Em, missing_counts)),
-            warnings,
-            plan,
             scaler: surveyed.scaler,
             threads: self.fit.options.threads,
         })

@@ -11,6 +11,7 @@ use crate::dependence::Labels;
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::{power_of_two, thin_svd};
 use crate::linalg::{gemm, random};
+use crate::model::ModelCore;
 use crate::model::{LinearMap, SupervisedParts, SupervisedPcaModel, TargetRecord};
 use crate::n_components::{Head, LeadingPairs, NComponents, Rule, Spectrum, resolve};
 use crate::operator::Blended;
@@ -134,22 +135,26 @@ impl<T: Scalar> Supervised<'_, '_, T> {
             None => Array2::default((0, k)),
         };
         let model = self.model(SupervisedParts {
+            core: ModelCore {
+                method: "supervised-pca",
+                n_samples: Some(columns.weight),
+                feature_names: self.data.feature_names().map(<[String]>::to_vec),
+                plan,
+                warnings,
+                missing: None,
+            },
             hsic: self.hsic(&measured.cross, rank),
             total_hsic: blend.squares / self.pairs_of_samples(),
             map,
             values,
             variances: along,
             total: variances.iter().sum(),
-            n_samples: columns.weight,
             center: self.estimator.center,
             supervision: self.estimator.supervision,
             target: TargetRecord::new(self.target, self.labels),
-            feature_names: self.data.feature_names().map(<[String]>::to_vec),
             certificate: measured.certificate,
             convergence: pairs.convergence,
-            plan,
             tolerance: self.tolerance(),
-            warnings,
         });
         self.with_scores(model, scores, want_scores)
     }
@@ -165,25 +170,29 @@ impl<T: Scalar> Supervised<'_, '_, T> {
         let products = gemm::transposed_product(blend.cross.view(), components.view());
         let rank = pca.map.rank;
         let total = pca.total;
-        let mut warnings = pca.warnings;
+        let mut warnings = pca.core.warnings;
         warnings.extend(self.labels.warnings.iter().cloned());
         let model = self.model(SupervisedParts {
+            core: ModelCore {
+                method: "supervised-pca",
+                n_samples: Some(cross.columns.weight),
+                feature_names: pca.core.feature_names,
+                plan: pca.core.plan,
+                warnings,
+                missing: None,
+            },
             hsic: self.hsic(&products, rank),
             total_hsic: blend.squares / self.pairs_of_samples(),
             map: pca.map,
             values: pca.values.iter().map(|v| if total > 0.0 { v / total } else { 0.0 }).collect(),
             variances: pca.values,
             total,
-            n_samples: cross.columns.weight,
             center: self.estimator.center,
             supervision: 0.0,
             target: TargetRecord::new(self.target, self.labels),
-            feature_names: pca.feature_names,
             certificate: pca.certificate,
             convergence: pca.convergence,
-            plan: pca.plan,
             tolerance: pca.tolerance,
-            warnings,
         });
         self.with_scores(model, scores, want_scores)
     }

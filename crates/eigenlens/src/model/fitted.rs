@@ -1,7 +1,7 @@
 //! What every fitted model can do, whatever method made it.
 
 use super::capabilities::{Classifier, Density, LatentGaussian, UncertainScores};
-use super::{PcaModel, PreImage, PreImages, Shares, SparsePath, Summary, Verification};
+use super::{ModelCore, PcaModel, PreImage, PreImages, Shares, SparsePath, Summary, Verification};
 use crate::data::{Dataset, MissingReport};
 use crate::error::{Error, Result, Warning};
 use crate::model::parts::Parts;
@@ -17,11 +17,18 @@ use std::fmt::Debug;
 /// What only some models have is asked for ([`Model::linear`], [`Model::density`], [`Model::classifier`]) or is a typed
 /// error ([`Error::NotDefined`]).
 pub trait Model: Debug + Send + Sync {
+    /// What every model knows of its making.
+    fn core(&self) -> &ModelCore;
+
     /// The method that made the model, such as `pca`.
-    fn method(&self) -> &'static str;
+    fn method(&self) -> &'static str {
+        self.core().method
+    }
 
     /// The number of training samples, or the sum of their weights, where known.
-    fn n_samples(&self) -> Option<f64>;
+    fn n_samples(&self) -> Option<f64> {
+        self.core().n_samples
+    }
 
     /// The number of features, d.
     fn n_features(&self) -> usize;
@@ -35,13 +42,19 @@ pub trait Model: Debug + Send + Sync {
     }
 
     /// The names of the features, where they had any.
-    fn feature_names(&self) -> Option<&[String]>;
+    fn feature_names(&self) -> Option<&[String]> {
+        self.core().feature_names.as_deref()
+    }
 
     /// What the user should know.
-    fn warnings(&self) -> &[Warning];
+    fn warnings(&self) -> &[Warning] {
+        &self.core().warnings
+    }
 
     /// The route that was taken, and why.
-    fn plan(&self) -> &Plan;
+    fn plan(&self) -> &Plan {
+        &self.core().plan
+    }
 
     /// Everything that describes the model, as data.
     fn summary(&self) -> Summary;
@@ -127,7 +140,7 @@ pub trait Model: Debug + Send + Sync {
 
     /// What was done about missing entries, where there were any.
     fn missing(&self) -> Option<&MissingReport> {
-        None
+        self.core().missing.as_ref()
     }
 
     /// The density of samples, where the model is one.

@@ -1,5 +1,6 @@
 //! A fitted kernel PCA: immutable and complete.
 
+use super::ModelCore;
 use super::feature_map::FeatureMap;
 use super::kernel_map::KernelMap;
 use crate::data::{Dataset, Made, compiled_here};
@@ -79,12 +80,12 @@ pub struct NegativePart {
 
 /// Everything a fit found out.
 pub(crate) struct KernelPcaParts {
+    pub core: ModelCore,
     pub body: KernelBody,
     /// k eigenvalues of `H K H`; null ones are 0.
     pub values: Vec<f64>,
     /// `tr(H K H)`.
     pub total: f64,
-    pub n_samples: usize,
     pub n_features: usize,
     /// Means of the training kernel's columns (n), where all of it was seen.
     pub column_means: Vec<f64>,
@@ -92,12 +93,9 @@ pub(crate) struct KernelPcaParts {
     pub mean: f64,
     pub negative: Option<NegativePart>,
     pub accuracy: KernelAccuracy,
-    pub feature_names: Option<Vec<String>>,
     pub certificate: Certificate,
     pub convergence: Convergence,
-    pub plan: Plan,
     pub tolerance: f64,
-    pub warnings: Vec<Warning>,
 }
 
 /// What maps samples to scores.
@@ -123,10 +121,7 @@ impl fmt::Debug for KernelPcaModel {
 
 impl KernelPcaModel {
     pub(crate) fn new(mut parts: KernelPcaParts) -> Self {
-        let residual = parts.certificate.relative_residual();
-        if residual > parts.tolerance {
-            parts.warnings.push(Warning::NotCertified { residual, tolerance: parts.tolerance });
-        }
+        parts.core.judge(&parts.certificate, parts.tolerance);
         KernelPcaModel { parts }
     }
 
@@ -182,7 +177,7 @@ impl KernelPcaModel {
 
     /// The number of training samples, n.
     pub fn n_samples(&self) -> usize {
-        self.parts.n_samples
+        self.parts.core.count()
     }
 
     /// Components that carry variance; those after them are null.
@@ -197,14 +192,14 @@ impl KernelPcaModel {
 
     /// The variance along each component (k): eigenvalues over n − 1.
     pub fn explained_variance(&self) -> Vec<f64> {
-        let divisor = self.parts.n_samples as f64 - 1.0;
+        let divisor = self.parts.core.weight() - 1.0;
         self.parts.values.iter().map(|v| v / divisor).collect()
     }
 
     /// The total variance in feature space, `tr(H K H)/(n − 1)`; for Nyström with what its
     /// landmarks miss, so that shares are not overstated.
     pub fn total_variance(&self) -> f64 {
-        self.parts.total / (self.parts.n_samples as f64 - 1.0)
+        self.parts.total / (self.parts.core.weight() - 1.0)
     }
 
     /// Each component's share of the total variance (k); 0 where there is none.
@@ -237,7 +232,7 @@ impl KernelPcaModel {
 
     /// The names of the features, where they had any.
     pub fn feature_names(&self) -> Option<&[String]> {
-        self.parts.feature_names.as_deref()
+        self.parts.core.feature_names.as_deref()
     }
 
     /// How far the components can be trusted numerically.
@@ -252,12 +247,12 @@ impl KernelPcaModel {
 
     /// The route that was taken, and why.
     pub fn plan(&self) -> &Plan {
-        &self.parts.plan
+        &self.parts.core.plan
     }
 
     /// What the user should know.
     pub fn warnings(&self) -> &[Warning] {
-        &self.parts.warnings
+        &self.parts.core.warnings
     }
 
     /// Scores (n × k) of training or new samples, centred by the **training** kernel's means.

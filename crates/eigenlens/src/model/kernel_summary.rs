@@ -1,5 +1,6 @@
 //! A kernel PCA as every surface sees it.
 
+use super::ModelCore;
 use super::fitted::Model;
 use super::pre_image::{PreImage, PreImages};
 use super::summary::{
@@ -7,20 +8,15 @@ use super::summary::{
 };
 use super::{KernelAccuracy, KernelPcaModel};
 use crate::data::Dataset;
-use crate::error::{Result, Warning};
+use crate::error::Result;
 use crate::kernel::ResolvedKernel;
 use crate::model::parts::{Parts, Value};
-use crate::plan::Plan;
 use crate::solver::Certificate;
 use ndarray::Array2;
 
 impl Model for KernelPcaModel {
-    fn method(&self) -> &'static str {
-        self.method()
-    }
-
-    fn n_samples(&self) -> Option<f64> {
-        Some(self.n_samples() as f64)
+    fn core(&self) -> &ModelCore {
+        &self.parts().core
     }
 
     fn n_features(&self) -> usize {
@@ -29,18 +25,6 @@ impl Model for KernelPcaModel {
 
     fn n_components(&self) -> usize {
         self.n_components()
-    }
-
-    fn feature_names(&self) -> Option<&[String]> {
-        self.feature_names()
-    }
-
-    fn warnings(&self) -> &[Warning] {
-        self.warnings()
-    }
-
-    fn plan(&self) -> &Plan {
-        self.plan()
     }
 
     fn summary(&self) -> Summary {

@@ -1,5 +1,6 @@
 //! A fitted kernel supervised PCA: immutable and complete.
 
+use super::ModelCore;
 use super::supervised::ratios;
 use super::{KernelMap, TargetRecord};
 use crate::data::Dataset;
@@ -13,6 +14,7 @@ use std::fmt;
 
 /// Everything a fit found out.
 pub(crate) struct KernelSupervisedParts {
+    pub core: ModelCore,
     /// `z = K_t A − c`.
     pub map: KernelMap,
     /// k eigenvalues of `Δᵀ K_x Δ`; null ones are 0.
@@ -22,16 +24,12 @@ pub(crate) struct KernelSupervisedParts {
     /// k variances of the training scores, and the total in feature space.
     pub variances: Vec<f64>,
     pub total: f64,
-    pub n_samples: usize,
     pub n_features: usize,
     pub center: bool,
     pub target: TargetRecord,
-    pub feature_names: Option<Vec<String>>,
     pub certificate: Certificate,
     pub convergence: Convergence,
-    pub plan: Plan,
     pub tolerance: f64,
-    pub warnings: Vec<Warning>,
 }
 
 /// A fitted kernel supervised PCA. See [`KernelSupervisedPca`](crate::KernelSupervisedPca) for how
@@ -52,10 +50,7 @@ impl fmt::Debug for KernelSupervisedPcaModel {
 
 impl KernelSupervisedPcaModel {
     pub(crate) fn new(mut parts: KernelSupervisedParts) -> Self {
-        let residual = parts.certificate.relative_residual();
-        if residual > parts.tolerance {
-            parts.warnings.push(Warning::NotCertified { residual, tolerance: parts.tolerance });
-        }
+        parts.core.judge(&parts.certificate, parts.tolerance);
         Self::assemble(parts)
     }
 
@@ -96,7 +91,7 @@ impl KernelSupervisedPcaModel {
 
     /// The number of training samples, n.
     pub fn n_samples(&self) -> usize {
-        self.parts.n_samples
+        self.parts.core.count()
     }
 
     /// Components that depend on the target; those after them are null.
@@ -152,7 +147,7 @@ impl KernelSupervisedPcaModel {
 
     /// The names of the features, where they had any.
     pub fn feature_names(&self) -> Option<&[String]> {
-        self.parts.feature_names.as_deref()
+        self.parts.core.feature_names.as_deref()
     }
 
     /// How far the components can be trusted numerically.
@@ -162,12 +157,12 @@ impl KernelSupervisedPcaModel {
 
     /// The route that was taken, and why.
     pub fn plan(&self) -> &Plan {
-        &self.parts.plan
+        &self.parts.core.plan
     }
 
     /// What the user should know.
     pub fn warnings(&self) -> &[Warning] {
-        &self.parts.warnings
+        &self.parts.core.warnings
     }
 
     /// Scores (n × k) of training or new samples; no target is needed.

@@ -1,6 +1,7 @@
 //! A kernel supervised PCA as every surface sees it.
 
 use super::KernelSupervisedPcaModel;
+use super::ModelCore;
 use super::fitted::Model;
 use super::kernel_summary::kernel_value;
 use super::summary::{
@@ -8,19 +9,14 @@ use super::summary::{
 };
 use super::supervised_summary::{HSIC, target_facts, target_value};
 use crate::data::Dataset;
-use crate::error::{Result, Warning};
+use crate::error::Result;
 use crate::model::parts::{Parts, Value};
-use crate::plan::Plan;
 use crate::solver::Certificate;
 use ndarray::Array2;
 
 impl Model for KernelSupervisedPcaModel {
-    fn method(&self) -> &'static str {
-        "kernel-supervised-pca"
-    }
-
-    fn n_samples(&self) -> Option<f64> {
-        Some(self.n_samples() as f64)
+    fn core(&self) -> &ModelCore {
+        &self.parts().core
     }
 
     fn n_features(&self) -> usize {
@@ -29,18 +25,6 @@ impl Model for KernelSupervisedPcaModel {
 
     fn n_components(&self) -> usize {
         self.n_components()
-    }
-
-    fn feature_names(&self) -> Option<&[String]> {
-        self.feature_names()
-    }
-
-    fn warnings(&self) -> &[Warning] {
-        self.warnings()
-    }
-
-    fn plan(&self) -> &Plan {
-        self.plan()
     }
 
     fn summary(&self) -> Summary {

@@ -1,17 +1,17 @@
 //! A fitted mixture of probabilistic PCAs.
 
+use super::ModelCore;
 use super::capabilities::{Classifier, Density};
 use super::fitted::Model;
 use super::imputation::{Gaussian, Gaussians, jacobian};
 use super::parts::{Parts, Value};
 use super::ppca::{EmRecord, Filled, Imputation, ImputedEntry, check_imputations};
 use super::summary::{Shares, Summary, SummaryColumn, number, opening, rows_value};
-use crate::data::{Dataset, MissingReport, Scaler, compiled_here};
+use crate::data::{Dataset, Scaler, compiled_here};
 use crate::em::{FactorGaussian, Latent};
-use crate::error::{Error, Result, Warning};
+use crate::error::{Error, Result};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::random;
-use crate::plan::Plan;
 use crate::scalar::Scalar;
 use ndarray::{Array1, Array2};
 
@@ -19,17 +19,13 @@ use ndarray::{Array1, Array2};
 /// plus noise. See [`PpcaMixture`](crate::PpcaMixture) for how to make one.
 #[derive(Debug)]
 pub struct PpcaMixtureModel {
+    pub(crate) core: ModelCore,
     pub(crate) scaler: Scaler,
     /// Largest share first.
     pub(crate) parts: Vec<FactorGaussian>,
-    pub(crate) n_samples: f64,
     /// Of the observed training entries, in the units of the data.
     pub(crate) log_likelihood: f64,
     pub(crate) em: EmRecord,
-    pub(crate) feature_names: Option<Vec<String>>,
-    pub(crate) missing: Option<MissingReport>,
-    pub(crate) warnings: Vec<Warning>,
-    pub(crate) plan: Plan,
     pub(crate) threads: Option<usize>,
 }
 
@@ -102,7 +98,7 @@ impl PpcaMixtureModel {
 
     /// Schwarz' criterion on the training data: `p ln n − 2 ln L`.
     pub fn bic(&self) -> f64 {
-        self.n_parameters() * self.n_samples.ln() - 2.0 * self.log_likelihood
+        self.n_parameters() * self.core.weight().ln() - 2.0 * self.log_likelihood
     }
 
     /// Akaike's criterion on the training data: `2p − 2 ln L`.
@@ -229,7 +225,7 @@ impl PpcaMixtureModel {
 
     pub(crate) fn transform<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<T>> {
         let missing_counts =
-            self.missing.is_some() || data.missing() != crate::data::Missing::Error;
+            self.core.missing.is_some() || data.missing() != crate::data::Missing::Error;
         if !missing_counts && let Some((row, column)) = data.first_missing()? {
             return Err(data.bad_entry(row, column, f64::NAN));
         }
@@ -238,12 +234,8 @@ impl PpcaMixtureModel {
 }
 
 impl Model for PpcaMixtureModel {
-    fn method(&self) -> &'static str {
-        "ppca-mixture"
-    }
-
-    fn n_samples(&self) -> Option<f64> {
-        Some(self.n_samples)
+    fn core(&self) -> &ModelCore {
+        &self.core
     }
 
     fn n_features(&self) -> usize {
@@ -260,21 +252,9 @@ impl Model for PpcaMixtureModel {
         self.n_parts()
     }
 
-    fn feature_names(&self) -> Option<&[String]> {
-        self.feature_names.as_deref()
-    }
-
-    fn warnings(&self) -> &[Warning] {
-        &self.warnings
-    }
-
-    fn plan(&self) -> &Plan {
-        &self.plan
-    }
-
     fn summary(&self) -> Summary {
         let parts = self.n_parts();
-        let opening = opening(self.method(), Some(self.n_samples), self.n_features(), parts);
+        let opening = opening(self.method(), self.core.n_samples, self.n_features(), parts);
         let em = &self.em;
         let end = if em.converged { "arrived" } else { "NOT arrived" };
         let arrived =
@@ -289,7 +269,7 @@ impl Model for PpcaMixtureModel {
                 number(self.bic())
             ),
         )];
-        facts.extend(self.missing.as_ref().map(|m| ("missing", m.to_string())));
+        facts.extend(self.core.missing.as_ref().map(|m| ("missing", m.to_string())));
         Summary {
             headline: format!("{opening} of {} latent dimensions", self.latent_dimension()),
             columns: vec![
@@ -336,10 +316,6 @@ impl Model for PpcaMixtureModel {
 
     fn set_threads(&mut self, threads: Option<usize>) {
         self.threads = threads;
-    }
-
-    fn missing(&self) -> Option<&MissingReport> {
-        self.missing.as_ref()
     }
 
     fn density(&self) -> Option<&dyn Density> {

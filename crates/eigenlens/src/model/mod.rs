@@ -1,6 +1,7 @@
 //! Fitted models, and what they say of samples, features and components.
 
 mod capabilities;
+mod core;
 pub mod diagnostics;
 mod ellipse;
 mod embedding;
@@ -37,6 +38,7 @@ pub use capabilities::{
     Classifier, Density, Drawn, Imputed, LatentGaussian, ScoresWithErrors, UncertainScores,
     most_probable,
 };
+pub use core::ModelCore;
 pub use ellipse::{Ellipse, covariance_ellipse, normal_ellipse};
 pub use embedding::{Affinity, EmbeddingModel, LleVariant, Normalization, Scaling};
 pub use fitted::{Linear, Model};

@@ -1,5 +1,6 @@
 //! A fitted PCA: immutable and complete.
 
+use super::ModelCore;
 use super::diagnostics::{FeatureDiagnostics, SampleDiagnostics};
 use super::gaussian::{self, Gaussian, LogLikelihood, Units};
 use super::limits::{self, QLimit};
@@ -20,8 +21,7 @@ use std::ops::Range;
 /// Everything a fit found out, in units of 2^exponent of the standardised data.
 #[derive(Debug)]
 pub(crate) struct PcaParts {
-    /// The method that made the model.
-    pub method: &'static str,
+    pub core: ModelCore,
     pub map: LinearMap,
     /// k variances.
     pub values: Vec<f64>,
@@ -31,17 +31,11 @@ pub(crate) struct PcaParts {
     pub spectrum: Option<Vec<f64>>,
     /// The first one left out, where it is known.
     pub next_value: Option<f64>,
-    pub n_samples: Option<f64>,
     pub center: bool,
     pub whiten: bool,
-    pub feature_names: Option<Vec<String>>,
     pub certificate: Certificate,
     pub convergence: Convergence,
-    pub plan: Plan,
     pub tolerance: f64,
-    pub warnings: Vec<Warning>,
-    /// What was done about holes, where there were any.
-    pub missing: Option<MissingReport>,
 }
 
 /// A fitted PCA or LSA. See [`Pca`](crate::Pca) for how to make one.
@@ -55,10 +49,7 @@ pub struct PcaModel {
 
 impl PcaModel {
     pub(crate) fn new(mut parts: PcaParts) -> Self {
-        let residual = parts.certificate.relative_residual();
-        if residual > parts.tolerance {
-            parts.warnings.push(Warning::NotCertified { residual, tolerance: parts.tolerance });
-        }
+        parts.core.judge(&parts.certificate, parts.tolerance);
         Self::assemble(parts)
     }
 
@@ -83,7 +74,7 @@ impl PcaModel {
 
     /// The method that made the model: `pca` or `lsa`.
     pub fn method(&self) -> &'static str {
-        self.parts.method
+        self.parts.core.method
     }
 
     /// The same model, transforming with this many threads (`None`: one for each core). The answer
@@ -95,16 +86,16 @@ impl PcaModel {
 
     /// What was done about missing entries, where there were any.
     pub fn missing(&self) -> Option<&MissingReport> {
-        self.parts.missing.as_ref()
+        self.parts.core.missing.as_ref()
     }
 
     pub(crate) fn with_feature_names(mut self, names: Option<Vec<String>>) -> Self {
-        self.parts.feature_names = names;
+        self.parts.core.feature_names = names;
         self
     }
 
     pub(crate) fn set_missing(&mut self, missing_report: Option<MissingReport>) {
-        self.parts.missing = missing_report;
+        self.parts.core.missing = missing_report;
     }
 
     pub(super) fn use_threads(&mut self, threads: Option<usize>) {
@@ -112,7 +103,7 @@ impl PcaModel {
     }
 
     pub(crate) fn add_warning(&mut self, warning: Warning) {
-        self.parts.warnings.insert(0, warning);
+        self.parts.core.warnings.insert(0, warning);
     }
 
     /// The number of components, k.
@@ -127,7 +118,7 @@ impl PcaModel {
 
     /// The number of training samples, or the sum of their weights, where known.
     pub fn n_samples(&self) -> Option<f64> {
-        self.parts.n_samples
+        self.parts.core.n_samples
     }
 
     /// Components that carry variance; those after them are null.
@@ -162,7 +153,7 @@ impl PcaModel {
 
     /// The singular values of the standardised data (k): `s² = (n − 1) λ`.
     pub fn singular_values(&self) -> Vec<f64> {
-        let root = (self.parts.n_samples.unwrap_or(f64::NAN) - 1.0).sqrt();
+        let root = (self.parts.core.n_samples.unwrap_or(f64::NAN) - 1.0).sqrt();
         self.standard_deviations.iter().map(|s| s * root).collect()
     }
 
@@ -222,7 +213,7 @@ impl PcaModel {
 
     /// The names of the features, where they had any.
     pub fn feature_names(&self) -> Option<&[String]> {
-        self.parts.feature_names.as_deref()
+        self.parts.core.feature_names.as_deref()
     }
 
     /// All variances (min(n, d) or d of them), where the route computed them.
@@ -243,18 +234,18 @@ impl PcaModel {
 
     /// The route that was taken, and why.
     pub fn plan(&self) -> &Plan {
-        &self.parts.plan
+        &self.parts.core.plan
     }
 
     /// What the user should know.
     pub fn warnings(&self) -> &[Warning] {
-        &self.parts.warnings
+        &self.parts.core.warnings
     }
 
     /// `√(2/(n − 1))`, the relative standard error of a variance, where n is known. It is that of variances
     /// about the mean: values of data that are not centred have none.
     pub(super) fn sampling_factor(&self) -> Option<f64> {
-        let n = self.parts.n_samples.filter(|_| self.parts.center)?;
+        let n = self.parts.core.n_samples.filter(|_| self.parts.center)?;
         Some((2.0 / (n - 1.0)).sqrt())
     }
 
@@ -336,7 +327,7 @@ impl PcaModel {
 
     /// Whether holes in these data are expected.
     pub(crate) fn takes_holes<T: Scalar>(&self, data: &Dataset<T>) -> bool {
-        self.parts.missing.is_some() || data.missing() != Missing::Error
+        self.parts.core.missing.is_some() || data.missing() != Missing::Error
     }
 
     /// Samples (n × d) from scores (n × k).
@@ -561,7 +552,7 @@ impl PcaModel {
     }
 
     fn need_samples(&self, what: &'static str) -> Result<f64> {
-        self.parts.n_samples.ok_or(Error::NotDefined {
+        self.parts.core.n_samples.ok_or(Error::NotDefined {
             what,
             why: "the number of samples behind the matrix is not known".into(),
         })

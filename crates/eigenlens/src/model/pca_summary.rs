@@ -1,5 +1,6 @@
 //! A PCA as every surface sees it.
 
+use super::ModelCore;
 use super::capabilities::UncertainScores;
 use super::fitted::{Linear, Model, scaled_by};
 use super::summary::{
@@ -7,21 +8,16 @@ use super::summary::{
     opening, percent, rows_value, treatment_value,
 };
 use super::{PcaModel, Verification};
-use crate::data::{Dataset, MissingReport};
-use crate::error::{Result, Warning};
+use crate::data::Dataset;
+use crate::error::Result;
 use crate::linalg::dense::power_of_two;
 use crate::model::parts::{Parts, Value};
-use crate::plan::Plan;
 use crate::solver::Certificate;
 use ndarray::{Array2, ArrayView2};
 
 impl Model for PcaModel {
-    fn method(&self) -> &'static str {
-        self.method()
-    }
-
-    fn n_samples(&self) -> Option<f64> {
-        self.n_samples()
+    fn core(&self) -> &ModelCore {
+        &self.parts().core
     }
 
     fn n_features(&self) -> usize {
@@ -30,18 +26,6 @@ impl Model for PcaModel {
 
     fn n_components(&self) -> usize {
         self.n_components()
-    }
-
-    fn feature_names(&self) -> Option<&[String]> {
-        self.feature_names()
-    }
-
-    fn warnings(&self) -> &[Warning] {
-        self.warnings()
-    }
-
-    fn plan(&self) -> &Plan {
-        self.plan()
     }
 
     fn summary(&self) -> Summary {
@@ -115,10 +99,6 @@ impl Model for PcaModel {
             mean: self.mean(),
             scale: self.parts().map.scaler.divisors(),
         })
-    }
-
-    fn missing(&self) -> Option<&MissingReport> {
-        self.missing()
     }
 
     fn uncertain_scores(&self) -> Option<&dyn UncertainScores> {

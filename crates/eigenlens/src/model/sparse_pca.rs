@@ -1,5 +1,6 @@
 //! A fitted sparse PCA: components that are neither orthogonal nor uncorrelated, and what that means.
 
+use super::ModelCore;
 use super::{LinearMap, SparsePath};
 use crate::data::{Dataset, Scaler};
 use crate::error::{Result, Warning};
@@ -72,6 +73,7 @@ impl Optimality {
 /// Everything a fit found out, in units of 2^exponent of the standardised data.
 #[derive(Clone, Debug)]
 pub(crate) struct SparseParts {
+    pub core: ModelCore,
     pub scaler: Scaler,
     /// k × d, unit rows, or 0 where a penalty left nothing.
     pub components: Array2<f64>,
@@ -81,9 +83,7 @@ pub(crate) struct SparseParts {
     /// The variances of the first k plain components.
     pub plain: Vec<f64>,
     pub total: f64,
-    pub n_samples: Option<f64>,
     pub center: bool,
-    pub feature_names: Option<Vec<String>>,
     /// λ₁ of each component, where they were regressed.
     pub penalties: Option<Vec<f64>>,
     /// What a dictionary minimises, after each round; otherwise empty.
@@ -92,8 +92,6 @@ pub(crate) struct SparseParts {
     pub optimality: Vec<Optimality>,
     pub path: Option<SparsePath>,
     pub convergence: Convergence,
-    pub plan: Plan,
-    pub warnings: Vec<Warning>,
     pub threads: Option<usize>,
 }
 
@@ -155,7 +153,7 @@ impl SparsePcaModel {
 
     /// The number of training samples, or the sum of their weights, where known.
     pub fn n_samples(&self) -> Option<f64> {
-        self.parts.n_samples
+        self.parts.core.n_samples
     }
 
     /// The components B (k × d): unit rows, mostly zeros, not orthogonal; a row of zeros where a
@@ -278,7 +276,7 @@ impl SparsePcaModel {
 
     /// The names of the features, where they had any.
     pub fn feature_names(&self) -> Option<&[String]> {
-        self.parts.feature_names.as_deref()
+        self.parts.core.feature_names.as_deref()
     }
 
     /// How samples are projected.
@@ -293,12 +291,12 @@ impl SparsePcaModel {
 
     /// The route that was taken, and why.
     pub fn plan(&self) -> &Plan {
-        &self.parts.plan
+        &self.parts.core.plan
     }
 
     /// What the user should know.
     pub fn warnings(&self) -> &[Warning] {
-        &self.parts.warnings
+        &self.parts.core.warnings
     }
 
     /// The same model, transforming with this many threads (`None`: one for each core).

@@ -1,5 +1,6 @@
 //! A sparse PCA as every surface sees it.
 
+use super::ModelCore;
 use super::fitted::{Linear, Model, scaled_by};
 use super::summary::{
     ScreeHeights, Shares, Summary, SummaryColumn, largest_weights, number, opening, percent,
@@ -7,18 +8,13 @@ use super::summary::{
 };
 use super::{Optimality, Projection, SparsePath, SparsePcaModel};
 use crate::data::Dataset;
-use crate::error::{Result, Warning};
+use crate::error::Result;
 use crate::model::parts::{Parts, Value};
-use crate::plan::Plan;
 use ndarray::{Array2, ArrayView2};
 
 impl Model for SparsePcaModel {
-    fn method(&self) -> &'static str {
-        self.method()
-    }
-
-    fn n_samples(&self) -> Option<f64> {
-        self.n_samples()
+    fn core(&self) -> &ModelCore {
+        &self.parts().core
     }
 
     fn n_features(&self) -> usize {
@@ -27,18 +23,6 @@ impl Model for SparsePcaModel {
 
     fn n_components(&self) -> usize {
         self.n_components()
-    }
-
-    fn feature_names(&self) -> Option<&[String]> {
-        self.feature_names()
-    }
-
-    fn warnings(&self) -> &[Warning] {
-        self.warnings()
-    }
-
-    fn plan(&self) -> &Plan {
-        self.plan()
     }
 
     fn summary(&self) -> Summary {

@@ -1,6 +1,7 @@
 //! A fitted supervised PCA: immutable and complete.
 
 use super::LinearMap;
+use super::ModelCore;
 use crate::data::{Dataset, Target};
 use crate::dependence::Labels;
 use crate::error::{Result, Warning};
@@ -46,6 +47,7 @@ impl TargetRecord {
 /// Everything a fit found out, in units of 2^exponent of the standardised data.
 #[derive(Debug)]
 pub(crate) struct SupervisedParts {
+    pub core: ModelCore,
     pub map: LinearMap,
     /// k shares of the operator's trace, descending.
     pub values: Vec<f64>,
@@ -55,16 +57,12 @@ pub(crate) struct SupervisedParts {
     /// k variances, in no order, and the total.
     pub variances: Vec<f64>,
     pub total: f64,
-    pub n_samples: f64,
     pub center: bool,
     pub supervision: f64,
     pub target: TargetRecord,
-    pub feature_names: Option<Vec<String>>,
     pub certificate: Certificate,
     pub convergence: Convergence,
-    pub plan: Plan,
     pub tolerance: f64,
-    pub warnings: Vec<Warning>,
 }
 
 /// A fitted supervised PCA. See [`SupervisedPca`](crate::SupervisedPca) for how to make one.
@@ -76,11 +74,7 @@ pub struct SupervisedPcaModel {
 
 impl SupervisedPcaModel {
     pub(crate) fn new(mut parts: SupervisedParts) -> Self {
-        let residual = parts.certificate.relative_residual();
-        let known = |w: &Warning| matches!(w, Warning::NotCertified { .. });
-        if residual > parts.tolerance && !parts.warnings.iter().any(known) {
-            parts.warnings.push(Warning::NotCertified { residual, tolerance: parts.tolerance });
-        }
+        parts.core.judge(&parts.certificate, parts.tolerance);
         Self::assemble(parts)
     }
 
@@ -116,7 +110,7 @@ impl SupervisedPcaModel {
 
     /// The number of training samples, or the sum of their weights.
     pub fn n_samples(&self) -> f64 {
-        self.parts.n_samples
+        self.parts.core.weight()
     }
 
     /// Components that depend on the target (or, with supervision below 1, vary); those after them
@@ -207,7 +201,7 @@ impl SupervisedPcaModel {
 
     /// The names of the features, where they had any.
     pub fn feature_names(&self) -> Option<&[String]> {
-        self.parts.feature_names.as_deref()
+        self.parts.core.feature_names.as_deref()
     }
 
     /// How far the components can be trusted numerically.
@@ -222,12 +216,12 @@ impl SupervisedPcaModel {
 
     /// The route that was taken, and why.
     pub fn plan(&self) -> &Plan {
-        &self.parts.plan
+        &self.parts.core.plan
     }
 
     /// What the user should know.
     pub fn warnings(&self) -> &[Warning] {
-        &self.parts.warnings
+        &self.parts.core.warnings
     }
 
     fn factors(&self) -> Vec<f64> {

@@ -1,5 +1,6 @@
 //! A supervised PCA as every surface sees it.
 
+use super::ModelCore;
 use super::fitted::{Linear, Model, scaled_by};
 use super::summary::{
     ScreeHeights, Shares, Summary, SummaryColumn, certificate_value, largest_weights, number,
@@ -7,19 +8,14 @@ use super::summary::{
 };
 use super::{SupervisedPcaModel, TargetRecord};
 use crate::data::Dataset;
-use crate::error::{Result, Warning};
+use crate::error::Result;
 use crate::model::parts::{Parts, Value};
-use crate::plan::Plan;
 use crate::solver::Certificate;
 use ndarray::{Array2, ArrayView2};
 
 impl Model for SupervisedPcaModel {
-    fn method(&self) -> &'static str {
-        "supervised-pca"
-    }
-
-    fn n_samples(&self) -> Option<f64> {
-        Some(self.n_samples())
+    fn core(&self) -> &ModelCore {
+        &self.parts().core
     }
 
     fn n_features(&self) -> usize {
@@ -28,18 +24,6 @@ impl Model for SupervisedPcaModel {
 
     fn n_components(&self) -> usize {
         self.n_components()
-    }
-
-    fn feature_names(&self) -> Option<&[String]> {
-        self.feature_names()
-    }
-
-    fn warnings(&self) -> &[Warning] {
-        self.warnings()
-    }
-
-    fn plan(&self) -> &Plan {
-        self.plan()
     }
 
     fn summary(&self) -> Summary {

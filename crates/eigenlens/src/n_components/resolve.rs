@@ -164,16 +164,20 @@ fn grow<L: LeadingPairs>(request: &NComponents, solver: &mut L) -> Result<Resolv
         }
         let pairs = solver.leading(k)?;
         let head = solver.head(&pairs, k)?;
-        let next = match decide(request, solver, &head, None)? {
-            Growth::Enough(n) => n.min(limit),
-            Growth::AtLeast(_) if head.is_complete() => head.max_rank.clamp(1, limit),
-            Growth::AtLeast(n) => n.max(2 * k).min(limit),
+        // What is needed for sure, and what is asked for next, so that not every step is a small one.
+        let (needed, next) = match decide(request, solver, &head, None)? {
+            Growth::Enough(n) => (n.min(limit), n.min(limit)),
+            Growth::AtLeast(_) if head.is_complete() => {
+                let all = head.max_rank.clamp(1, limit);
+                (all, all)
+            }
+            Growth::AtLeast(n) => (n.min(limit), n.max(2 * k).min(limit)),
         };
         if next <= k {
             return settle(solver, next, k, pairs);
         }
         if k == room {
-            return Ok(Resolved::TooMany { at_least: next });
+            return Ok(Resolved::TooMany { at_least: needed.max(k + 1) });
         }
         k = next.min(room);
     }

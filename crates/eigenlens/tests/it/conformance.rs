@@ -40,8 +40,7 @@ fn fit_data<'a>(
     options: Options,
 ) -> Result<Box<dyn Model>> {
     let data = data.into();
-    let estimator = estimator(method, &NComponents::Fixed(k), &options, &data.shape())
-        .unwrap_or_else(|| panic!("{}: a number of components", method.name));
+    let estimator = estimator(method, &NComponents::Fixed(k), &options, &data.shape())?;
     let first: Result<Array2<f64>> = dispatch!(&data, d => {
         d.sample_rows().map(|rows| rows.map_or_else(Default::default, |(rows, _)| rows))
     });

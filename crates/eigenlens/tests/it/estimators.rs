@@ -1,38 +1,33 @@
 //! Every method, ready to fit: whoever loops over [`METHODS`] gets its estimators here.
 
 use eigenlens::{
-    DataShape, ErrorKind, Estimator, Method, NComponents, OptionValue, Options, Target,
+    DataShape, ErrorKind, Estimator, Method, NComponents, OptionValue, Options, Result, Target,
 };
 use ndarray::ArrayView1;
 
-/// The method with so many components and otherwise what is usual, for data that may fall apart. `None`: it
-/// cannot be asked for them so.
+/// The method with so many components and otherwise what is usual, for data that may fall apart; a usage
+/// error where it cannot be asked for them so.
 pub fn estimator(
     method: &'static Method,
     n_components: &NComponents,
     options: &Options,
     shape: &DataShape,
-) -> Option<Box<dyn Estimator>> {
+) -> Result<Box<dyn Estimator>> {
     let mut values = method.values().with_options(options.clone());
     values.set_n_components(n_components.clone());
     for option in method.options() {
         match (option.name, n_components) {
-            ("bridges", _) => values.set("bridges", OptionValue::Flag(true)).unwrap(),
+            ("bridges", _) => values.set("bridges", OptionValue::Flag(true))?,
             // Its components are its parts: scores say how much of a sample belongs to each.
             ("n_parts", NComponents::Fixed(k)) => {
-                values.set("n_parts", OptionValue::Count(*k)).unwrap();
+                values.set("n_parts", OptionValue::Count(*k))?;
                 values.set_n_components(1);
             }
             _ => {}
         }
     }
-    match method.build(&values, shape) {
-        Ok(estimator) => Some(estimator),
-        Err(error) => {
-            assert_eq!(error.kind(), ErrorKind::Usage, "{}: {error}", method.name);
-            None
-        }
-    }
+    let built = method.build(&values, shape);
+    built.inspect_err(|e| assert_eq!(e.kind(), ErrorKind::Usage, "{}: {e}", method.name))
 }
 
 /// Classes by the size of a feature: the same for a row wherever it stands.

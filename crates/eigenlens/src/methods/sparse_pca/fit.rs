@@ -7,6 +7,7 @@ use crate::linalg::dense::power_of_two;
 use crate::linalg::pool;
 use crate::methods::fit::{covariance, standardized_variances, warn};
 use crate::methods::from_matrix;
+use crate::model::ModelCore;
 use crate::model::{Optimality, SparseParts, SparsePcaModel};
 use crate::operator::{FeatureGram, Operator};
 use crate::plan::{self, Candidate, Plan, Route};
@@ -260,21 +261,25 @@ fn finish_model(
         _ => found.penalties.map(|all| all.iter().map(|p| units.outside(*p)).collect()),
     };
     SparsePcaModel::new(SparseParts {
+        core: ModelCore {
+            method: "sparse-pca",
+            n_samples: context.n_samples,
+            feature_names: context.feature_names,
+            plan: context.plan,
+            warnings,
+            missing: None,
+        },
         components: found.components,
         projection: of.projection,
         score_covariance: found.score_covariance,
         plain: plain.values,
         total,
-        n_samples: context.n_samples,
         center: of.fit.center,
-        feature_names: context.feature_names,
         penalties,
         objective: found.objective,
         optimality: found.optimality,
         path,
         convergence: found.convergence,
-        plan: context.plan,
-        warnings,
         threads: of.fit.options.threads,
         scaler: context.scaler,
     })

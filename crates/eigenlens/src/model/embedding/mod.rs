@@ -19,6 +19,7 @@ use crate::error::{Error, Result, Warning};
 use crate::graph::{Neighborhood, Points, Quality, Search};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::pool;
+use crate::model::ModelCore;
 use crate::model::PcaModel;
 use crate::plan::Plan;
 use crate::scalar::Scalar;
@@ -52,7 +53,7 @@ pub(crate) enum EmbeddingMap {
 
 /// Everything a fit found out.
 pub(crate) struct EmbeddingParts {
-    pub method: &'static str,
+    pub core: ModelCore,
     pub map: EmbeddingMap,
     /// n × k.
     pub coordinates: Array2<f64>,
@@ -68,13 +69,10 @@ pub(crate) struct EmbeddingParts {
     pub quality: Quality,
     pub neighborhood: Option<Neighborhood>,
     pub bridges: usize,
-    pub feature_names: Option<Vec<String>>,
     pub certificate: Certificate,
     pub convergence: Convergence,
-    pub plan: Plan,
     pub tolerance: f64,
     pub threads: Option<usize>,
-    pub warnings: Vec<Warning>,
 }
 
 /// A fitted embedding: [`Mds`](crate::Mds), [`Isomap`](crate::Isomap),
@@ -90,17 +88,14 @@ const TOGETHER: usize = 512;
 
 impl EmbeddingModel {
     pub(crate) fn new(mut parts: EmbeddingParts) -> Self {
-        let residual = parts.certificate.relative_residual();
-        if residual > parts.tolerance {
-            parts.warnings.push(Warning::NotCertified { residual, tolerance: parts.tolerance });
-        }
+        parts.core.judge(&parts.certificate, parts.tolerance);
         let mut model = EmbeddingModel::assemble(parts);
         let pairs = model.parts.eigenvalues.iter().zip(&model.eigenvalues);
         let lost = |(v, found): (&f64, &f64)| {
             *v > 0.0 && (*found < f64::MIN_POSITIVE || !found.is_finite())
         };
         if model.parts.exponent != 0 && pairs.into_iter().any(lost) {
-            model.parts.warnings.push(Warning::VarianceOutOfRange);
+            model.parts.core.warnings.push(Warning::VarianceOutOfRange);
         }
         model
     }
@@ -113,7 +108,7 @@ impl EmbeddingModel {
     }
 
     pub(super) fn with_names(mut self, names: Option<Vec<String>>) -> Self {
-        self.parts.feature_names = names;
+        self.parts.core.feature_names = names;
         self
     }
 
@@ -123,7 +118,7 @@ impl EmbeddingModel {
 
     /// The method that made the model: `mds`, `isomap`, `laplacian` or `lle`.
     pub fn method(&self) -> &'static str {
-        self.parts.method
+        self.parts.core.method
     }
 
     /// The same model, transforming with this many threads (`None`: one for each core). The answer
@@ -262,7 +257,7 @@ impl EmbeddingModel {
 
     /// The names of the features, where they had any.
     pub fn feature_names(&self) -> Option<&[String]> {
-        self.parts.feature_names.as_deref()
+        self.parts.core.feature_names.as_deref()
     }
 
     /// How far the components can be trusted numerically.
@@ -277,12 +272,12 @@ impl EmbeddingModel {
 
     /// What was planned and done.
     pub fn plan(&self) -> &Plan {
-        &self.parts.plan
+        &self.parts.core.plan
     }
 
     /// What the user should know.
     pub fn warnings(&self) -> &[Warning] {
-        &self.parts.warnings
+        &self.parts.core.warnings
     }
 
     /// The variant of locally linear embedding.

@@ -2,26 +2,22 @@
 
 use super::{EmbeddingModel, LleVariant};
 use crate::data::Dataset;
-use crate::error::{Error, Result, Warning};
+use crate::error::{Error, Result};
 use crate::graph::Neighborhood;
 use crate::linalg::dense::power_of_two;
+use crate::model::ModelCore;
 use crate::model::fitted::Model;
 use crate::model::parts::{Parts, Value};
 use crate::model::summary::{
     ScreeHeights, Shares, Summary, SummaryColumn, certificate_value, number, opening, percent,
 };
-use crate::plan::Plan;
 use crate::scalar::Scalar;
 use crate::solver::Certificate;
 use ndarray::{Array2, ArrayView2};
 
 impl Model for EmbeddingModel {
-    fn method(&self) -> &'static str {
-        self.method()
-    }
-
-    fn n_samples(&self) -> Option<f64> {
-        Some(self.n_samples() as f64)
+    fn core(&self) -> &ModelCore {
+        &self.parts().core
     }
 
     fn n_features(&self) -> usize {
@@ -30,18 +26,6 @@ impl Model for EmbeddingModel {
 
     fn n_components(&self) -> usize {
         self.n_components()
-    }
-
-    fn feature_names(&self) -> Option<&[String]> {
-        self.feature_names()
-    }
-
-    fn warnings(&self) -> &[Warning] {
-        self.warnings()
-    }
-
-    fn plan(&self) -> &Plan {
-        self.plan()
     }
 
     fn summary(&self) -> Summary {

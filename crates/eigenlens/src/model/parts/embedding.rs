@@ -3,6 +3,7 @@
 use super::{Parts, Value, embedding_map, pca, records, warnings, wrong};
 use crate::error::Result;
 use crate::graph::{Neighborhood, Quality};
+use crate::model::ModelCore;
 use crate::model::NegativePart;
 use crate::model::embedding::{Distances, EmbeddingMap, EmbeddingModel, EmbeddingParts};
 
@@ -31,13 +32,13 @@ impl EmbeddingModel {
     /// Everything the model is made of. [`EmbeddingModel::from_parts`] gives the same model back.
     pub fn to_parts(&self) -> Parts {
         let all = self.parts();
-        let mut parts = Parts::new(all.method);
+        let mut parts = Parts::new(all.core.method);
         parts.put_matrix("coordinates", &all.coordinates);
         parts.put("eigenvalues", &all.eigenvalues);
         let map = embedding_map::put(&mut parts, &all.map);
-        records::put(&mut parts, &all.certificate, &all.convergence, &all.plan);
-        warnings::put(&mut parts, &all.warnings);
-        let names = all.feature_names.as_ref().map(Value::list);
+        records::put(&mut parts, &all.certificate, &all.convergence, &all.core.plan);
+        warnings::put(&mut parts, &all.core.warnings);
+        let names = all.core.feature_names.as_ref().map(Value::list);
         // Only numbers beyond the usual have a unit: other files are what they always were.
         if all.exponent != 0 {
             let exponent = Value::Integer(i64::from(all.exponent));
@@ -100,7 +101,14 @@ impl EmbeddingModel {
             return entries.must_be("neighborhood", "that of a graph, where there is a graph");
         }
         let model = EmbeddingModel::assemble(EmbeddingParts {
-            method,
+            core: ModelCore {
+                method,
+                n_samples: Some(coordinates.nrows() as f64),
+                feature_names: None,
+                plan: records::plan(parts)?,
+                warnings: warnings::read(parts)?,
+                missing: None,
+            },
             map,
             exponent: read_exponent(parts)?,
             eigenvalues: eigenvalues(parts, k, method)?,
@@ -110,13 +118,10 @@ impl EmbeddingModel {
             quality: read_quality(parts, n)?,
             neighborhood,
             bridges: entries.count("n_bridges")?,
-            feature_names: None,
             certificate: records::certificate(parts, k)?,
             convergence: records::convergence(parts)?,
-            plan: records::plan(parts)?,
             tolerance,
             threads: None,
-            warnings: warnings::read(parts)?,
             coordinates,
         });
         let names = match entries.get("feature_names")? {

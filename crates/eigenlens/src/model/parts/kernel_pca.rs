@@ -3,6 +3,7 @@
 use super::{Entries, Parts, Value, records, warnings, wrong};
 use crate::error::{Error, Result};
 use crate::kernel::{Arithmetic, Points, Projection, RandomFeatures, ResolvedKernel, SparsePoints};
+use crate::model::ModelCore;
 use crate::model::kernel_summary::{accuracy_value, kernel_value};
 use crate::model::{
     FeatureMap, KernelAccuracy, KernelBody, KernelMap, KernelPcaModel, KernelPcaParts, NegativePart,
@@ -46,8 +47,8 @@ impl KernelPcaModel {
                 "features"
             }
         };
-        records::put(&mut parts, &all.certificate, &all.convergence, &all.plan);
-        warnings::put(&mut parts, &all.warnings);
+        records::put(&mut parts, &all.certificate, &all.convergence, &all.core.plan);
+        warnings::put(&mut parts, &all.core.warnings);
         let negative = all.negative.map(|negative| {
             Value::map([
                 ("share", Value::from(negative.share)),
@@ -55,7 +56,7 @@ impl KernelPcaModel {
                 ("complete", negative.complete.into()),
             ])
         });
-        let names = all.feature_names.as_ref().map(Value::list);
+        let names = all.core.feature_names.as_ref().map(Value::list);
         parts.description.extend(
             [
                 ("body", Value::from(body)),
@@ -64,7 +65,7 @@ impl KernelPcaModel {
                 ("negative", negative.unwrap_or(Value::Null)),
                 ("total", all.total.into()),
                 ("mean", all.mean.into()),
-                ("n_samples", all.n_samples.into()),
+                ("n_samples", all.core.count().into()),
                 ("n_features", all.n_features.into()),
                 ("tolerance", all.tolerance.into()),
                 ("feature_names", names.unwrap_or(Value::Null)),
@@ -99,24 +100,28 @@ impl KernelPcaModel {
         let kernel = kernel(&entries.map("kernel")?)?;
         let means = if parts.has("column_means") { n_samples } else { 0 };
         Ok(KernelPcaModel::assemble(KernelPcaParts {
+            core: ModelCore {
+                method: "kernel-pca",
+                n_samples: Some(n_samples as f64),
+                feature_names: match entries.get("feature_names")? {
+                    Value::Null => None,
+                    _ => Some(feature_names(parts, d)?),
+                },
+                plan: records::plan(parts)?,
+                warnings: warnings::read(parts)?,
+                missing: None,
+            },
             body: body(parts, kernel, d, k)?,
             values,
             total,
-            n_samples,
             n_features: d,
             column_means: parts.vector("column_means", means)?,
             mean: entries.number("mean")?,
             negative: negative(&entries)?,
             accuracy: accuracy(&entries.map("accuracy")?)?,
-            feature_names: match entries.get("feature_names")? {
-                Value::Null => None,
-                _ => Some(feature_names(parts, d)?),
-            },
             certificate: records::certificate(parts, k)?,
             convergence: records::convergence(parts)?,
-            plan: records::plan(parts)?,
             tolerance,
-            warnings: warnings::read(parts)?,
         }))
     }
 }

@@ -5,6 +5,7 @@ use super::pca::{feature_names, not_negative};
 use super::supervised::{put_target, shares, target};
 use super::{Parts, Value, records, warnings, wrong};
 use crate::error::Result;
+use crate::model::ModelCore;
 use crate::model::kernel_summary::kernel_value;
 use crate::model::{KernelBody, KernelSupervisedParts, KernelSupervisedPcaModel};
 
@@ -36,17 +37,17 @@ impl KernelSupervisedPcaModel {
         parts.put("hsic", &all.hsic);
         parts.put("variances", &all.variances);
         let form = put_points(&mut parts, &all.map);
-        records::put(&mut parts, &all.certificate, &all.convergence, &all.plan);
-        warnings::put(&mut parts, &all.warnings);
+        records::put(&mut parts, &all.certificate, &all.convergence, &all.core.plan);
+        warnings::put(&mut parts, &all.core.warnings);
         put_target(&mut parts, &all.target);
-        let names = all.feature_names.as_ref().map(Value::list);
+        let names = all.core.feature_names.as_ref().map(Value::list);
         parts.description.extend(
             [
                 ("body", Value::from(form)),
                 ("kernel", kernel_value(self.kernel())),
                 ("total", all.total.into()),
                 ("total_hsic", all.total_hsic.into()),
-                ("n_samples", all.n_samples.into()),
+                ("n_samples", all.core.count().into()),
                 ("n_features", all.n_features.into()),
                 ("centered", all.center.into()),
                 ("tolerance", all.tolerance.into()),
@@ -92,25 +93,29 @@ impl KernelSupervisedPcaModel {
             return entries.must_be("n_samples", "the number of points");
         }
         Ok(KernelSupervisedPcaModel::assemble(KernelSupervisedParts {
+            core: ModelCore {
+                method: "kernel-supervised-pca",
+                n_samples: Some(n_samples as f64),
+                feature_names: match entries.get("feature_names")? {
+                    Value::Null => None,
+                    _ => Some(feature_names(parts, d)?),
+                },
+                plan: records::plan(parts)?,
+                warnings: warnings::read(parts)?,
+                missing: None,
+            },
             map,
             values,
             hsic: not_negative(parts, "hsic", k)?,
             total_hsic,
             variances: not_negative(parts, "variances", k)?,
             total,
-            n_samples,
             n_features: d,
             center: entries.flag("centered")?,
             target: target(parts)?,
-            feature_names: match entries.get("feature_names")? {
-                Value::Null => None,
-                _ => Some(feature_names(parts, d)?),
-            },
             certificate: records::certificate(parts, k)?,
             convergence: records::convergence(parts)?,
-            plan: records::plan(parts)?,
             tolerance,
-            warnings: warnings::read(parts)?,
         }))
     }
 }

@@ -4,6 +4,7 @@ use super::ppca::{TRACE, put_record, record};
 use super::{Parts, Value, missing_report, pca, records, warnings, wrong};
 use crate::em::FactorGaussian;
 use crate::error::Result;
+use crate::model::ModelCore;
 use crate::model::PpcaMixtureModel;
 use ndarray::Array1;
 
@@ -21,15 +22,15 @@ impl PpcaMixtureModel {
         parts.put("noises", &self.parts.iter().map(|p| p.noise).collect::<Vec<_>>());
         pca::put_scaler(&mut parts, &self.scaler);
         put_record(&mut parts, Some(&self.em));
-        records::put_plan(&mut parts, &self.plan);
-        warnings::put(&mut parts, &self.warnings);
-        missing_report::put(&mut parts, self.missing.as_ref());
-        let names = self.feature_names.as_ref().map(Value::list);
+        records::put_plan(&mut parts, &self.core.plan);
+        warnings::put(&mut parts, &self.core.warnings);
+        missing_report::put(&mut parts, self.core.missing.as_ref());
+        let names = self.core.feature_names.as_ref().map(Value::list);
         parts.description.extend(
             [
                 ("n_parts", Value::from(self.n_parts())),
                 ("latent_dimension", self.latent_dimension().into()),
-                ("n_samples", self.n_samples.into()),
+                ("n_samples", self.core.n_samples.into()),
                 ("log_likelihood", self.log_likelihood.into()),
                 ("feature_names", names.unwrap_or(Value::Null)),
             ]
@@ -90,18 +91,21 @@ impl PpcaMixtureModel {
             return entries.must_be("em", "a record of the iteration");
         };
         Ok(PpcaMixtureModel {
+            core: ModelCore {
+                method: "ppca-mixture",
+                n_samples: Some(n_samples),
+                feature_names: match entries.get("feature_names")? {
+                    Value::Null => None,
+                    _ => Some(pca::feature_names(parts, d)?),
+                },
+                plan: records::plan(parts)?,
+                warnings: warnings::read(parts)?,
+                missing: missing_report::read(parts)?,
+            },
             scaler: pca::scaler(parts, d, true)?,
             parts: all,
-            n_samples,
             log_likelihood: entries.number("log_likelihood")?,
             em,
-            feature_names: match entries.get("feature_names")? {
-                Value::Null => None,
-                _ => Some(pca::feature_names(parts, d)?),
-            },
-            missing: missing_report::read(parts)?,
-            warnings: warnings::read(parts)?,
-            plan: records::plan(parts)?,
             threads: None,
         })
     }

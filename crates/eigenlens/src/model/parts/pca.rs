@@ -3,6 +3,7 @@
 use super::{Array, Numbers, Parts, Value, missing_report, records, warnings, wrong};
 use crate::data::Scaler;
 use crate::error::Result;
+use crate::model::ModelCore;
 use crate::model::{LinearMap, PcaModel, PcaParts};
 use crate::solver::certificate;
 use ndarray::Array2;
@@ -29,7 +30,7 @@ impl PcaModel {
     pub fn to_parts(&self) -> Parts {
         let all = self.parts();
         let scaler = &all.map.scaler;
-        let mut parts = Parts::new(all.method);
+        let mut parts = Parts::new(all.core.method);
         parts.put_matrix("components", &all.map.components);
         parts.put("values", &all.values);
         parts.put("column_variances", &all.column_variances);
@@ -37,16 +38,16 @@ impl PcaModel {
         if let Some(spectrum) = &all.spectrum {
             parts.put("spectrum", spectrum);
         }
-        records::put(&mut parts, &all.certificate, &all.convergence, &all.plan);
-        warnings::put(&mut parts, &all.warnings);
-        missing_report::put(&mut parts, all.missing.as_ref());
-        let names = all.feature_names.as_ref().map(Value::list);
+        records::put(&mut parts, &all.certificate, &all.convergence, &all.core.plan);
+        warnings::put(&mut parts, &all.core.warnings);
+        missing_report::put(&mut parts, all.core.missing.as_ref());
+        let names = all.core.feature_names.as_ref().map(Value::list);
         parts.description.extend(
             [
                 ("n_useful_components", all.map.rank.into()),
                 ("total", all.total.into()),
                 ("next_value", all.next_value.into()),
-                ("n_samples", all.n_samples.into()),
+                ("n_samples", all.core.n_samples.into()),
                 ("center", all.center.into()),
                 ("whiten", all.whiten.into()),
                 ("tolerance", all.tolerance.into()),
@@ -91,26 +92,28 @@ impl PcaModel {
             return entries.must_be("tolerance", "between 0 and 1");
         }
         Ok(PcaModel::assemble(PcaParts {
-            method,
+            core: ModelCore {
+                method,
+                n_samples,
+                feature_names: match entries.get("feature_names")? {
+                    Value::Null => None,
+                    _ => Some(feature_names(parts, d)?),
+                },
+                plan: records::plan(parts)?,
+                warnings: warnings::read(parts)?,
+                missing: missing_report::read(parts)?,
+            },
             map: LinearMap { scaler: scaler(parts, d, center)?, components, rank, threads: None },
             values,
             total,
             column_variances: not_negative(parts, "column_variances", d)?,
             spectrum: spectrum(parts)?,
             next_value: entries.optional_number("next_value")?,
-            n_samples,
             center,
             whiten: entries.flag("whiten")?,
-            feature_names: match entries.get("feature_names")? {
-                Value::Null => None,
-                _ => Some(feature_names(parts, d)?),
-            },
             certificate: records::certificate(parts, k)?,
             convergence: records::convergence(parts)?,
-            plan: records::plan(parts)?,
             tolerance,
-            warnings: warnings::read(parts)?,
-            missing: missing_report::read(parts)?,
         }))
     }
 }

@@ -3,6 +3,7 @@
 use super::pca::{feature_names, not_negative, scaler};
 use super::{Entries, Parts, Value, records, warnings, wrong};
 use crate::error::Result;
+use crate::model::ModelCore;
 use crate::model::{Optimality, PathPoint, Projection, SparseParts, SparsePath, SparsePcaModel};
 use crate::sparse_search::StoppedBy;
 use ndarray::Array2;
@@ -51,14 +52,14 @@ impl SparsePcaModel {
         if !all.objective.is_empty() {
             parts.put("objective", &all.objective);
         }
-        records::put_run(&mut parts, &all.convergence, &all.plan);
-        warnings::put(&mut parts, &all.warnings);
-        let names = all.feature_names.as_ref().map(Value::list);
+        records::put_run(&mut parts, &all.convergence, &all.core.plan);
+        warnings::put(&mut parts, &all.core.warnings);
+        let names = all.core.feature_names.as_ref().map(Value::list);
         parts.description.extend(
             [
                 ("exponent", Value::Integer(i64::from(scaler.exponent))),
                 ("total", all.total.into()),
-                ("n_samples", all.n_samples.into()),
+                ("n_samples", all.core.n_samples.into()),
                 ("center", all.center.into()),
                 ("projection", all.projection.name().into()),
                 ("optimality", Value::List(all.optimality.iter().map(proof_value).collect())),
@@ -98,25 +99,29 @@ impl SparsePcaModel {
             false => None,
         };
         SparsePcaModel::new(SparseParts {
+            core: ModelCore {
+                method: "sparse-pca",
+                n_samples,
+                feature_names: match entries.get("feature_names")? {
+                    Value::Null => None,
+                    _ => Some(feature_names(parts, d)?),
+                },
+                plan: records::plan(parts)?,
+                warnings: warnings::read(parts)?,
+                missing: None,
+            },
             scaler: scaler(parts, d, center)?,
             score_covariance: score_covariance(parts, k)?,
             components,
             projection,
             plain: not_negative(parts, "plain", k)?,
             total,
-            n_samples,
             center,
-            feature_names: match entries.get("feature_names")? {
-                Value::Null => None,
-                _ => Some(feature_names(parts, d)?),
-            },
             penalties,
             objective: parts.any_length("objective")?,
             optimality: optimality(&entries, k)?,
             path: path(&entries, k)?,
             convergence: records::convergence(parts)?,
-            plan: records::plan(parts)?,
-            warnings: warnings::read(parts)?,
             threads: None,
         })
     }

@@ -4,6 +4,7 @@ use super::pca::{components, feature_names, not_negative, scaler};
 use super::{Parts, Value, records, warnings, wrong};
 use crate::data::Scaler;
 use crate::error::Result;
+use crate::model::ModelCore;
 use crate::model::{LinearMap, SupervisedParts, SupervisedPcaModel, TargetRecord};
 
 const METHOD: &str = "supervised-pca";
@@ -32,16 +33,16 @@ impl SupervisedPcaModel {
         parts.put("hsic", &all.hsic);
         parts.put("variances", &all.variances);
         put_scaler(&mut parts, &all.map.scaler);
-        records::put(&mut parts, &all.certificate, &all.convergence, &all.plan);
-        warnings::put(&mut parts, &all.warnings);
+        records::put(&mut parts, &all.certificate, &all.convergence, &all.core.plan);
+        warnings::put(&mut parts, &all.core.warnings);
         put_target(&mut parts, &all.target);
-        let names = all.feature_names.as_ref().map(Value::list);
+        let names = all.core.feature_names.as_ref().map(Value::list);
         parts.description.extend(
             [
                 ("n_useful_components", all.map.rank.into()),
                 ("total", all.total.into()),
                 ("total_hsic", all.total_hsic.into()),
-                ("n_samples", all.n_samples.into()),
+                ("n_samples", all.core.n_samples.into()),
                 ("center", all.center.into()),
                 ("supervision", all.supervision.into()),
                 ("tolerance", all.tolerance.into()),
@@ -83,25 +84,29 @@ impl SupervisedPcaModel {
             return entries.must_be("tolerance", "between 0 and 1");
         }
         Ok(SupervisedPcaModel::assemble(SupervisedParts {
+            core: ModelCore {
+                method: "supervised-pca",
+                n_samples: Some(n_samples),
+                feature_names: match entries.get("feature_names")? {
+                    Value::Null => None,
+                    _ => Some(feature_names(parts, d)?),
+                },
+                plan: records::plan(parts)?,
+                warnings: warnings::read(parts)?,
+                missing: None,
+            },
             map: LinearMap { scaler: scaler(parts, d, center)?, components, rank, threads: None },
             values,
             hsic: not_negative(parts, "hsic", k)?,
             total_hsic,
             variances: not_negative(parts, "variances", k)?,
             total,
-            n_samples,
             center,
             supervision,
             target: target(parts)?,
-            feature_names: match entries.get("feature_names")? {
-                Value::Null => None,
-                _ => Some(feature_names(parts, d)?),
-            },
             certificate: records::certificate(parts, k)?,
             convergence: records::convergence(parts)?,
-            plan: records::plan(parts)?,
             tolerance,
-            warnings: warnings::read(parts)?,
         }))
     }
 }

@@ -1,24 +1,20 @@
 //! A probabilistic PCA as every surface sees it.
 
 use super::{EmRecord, PpcaModel};
-use crate::data::{Dataset, MissingReport};
-use crate::error::{Error, Result, Warning};
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use crate::model::ModelCore;
 use crate::model::capabilities::{Density, LatentGaussian, UncertainScores};
 use crate::model::fitted::{Linear, Model, scaled_by};
 use crate::model::parts::{Parts, Value};
 use crate::model::summary::{Shares, Summary, SummaryColumn, number};
 use crate::model::{PcaModel, Verification};
-use crate::plan::Plan;
 use crate::solver::Certificate;
 use ndarray::{Array2, ArrayView2};
 
 impl Model for PpcaModel {
-    fn method(&self) -> &'static str {
-        self.method()
-    }
-
-    fn n_samples(&self) -> Option<f64> {
-        Some(self.n_samples())
+    fn core(&self) -> &ModelCore {
+        self.body.core()
     }
 
     fn n_features(&self) -> usize {
@@ -27,18 +23,6 @@ impl Model for PpcaModel {
 
     fn n_components(&self) -> usize {
         self.n_components()
-    }
-
-    fn feature_names(&self) -> Option<&[String]> {
-        self.feature_names()
-    }
-
-    fn warnings(&self) -> &[Warning] {
-        self.warnings()
-    }
-
-    fn plan(&self) -> &Plan {
-        self.plan()
     }
 
     fn summary(&self) -> Summary {
@@ -138,10 +122,6 @@ impl Model for PpcaModel {
         // Scores are posterior means, which vary less than the samples along the components.
         let scaled_by = scaled_by(self.body.centers(), false);
         Some(Linear { scaled_by, ..self.body.linear()? })
-    }
-
-    fn missing(&self) -> Option<&MissingReport> {
-        self.missing()
     }
 
     fn density(&self) -> Option<&dyn Density> {
