@@ -14,7 +14,6 @@ mod pictures;
 mod progress;
 mod reporter;
 mod target;
-mod terms;
 
 use arguments::Cli;
 use clap::Parser;

@@ -2,13 +2,12 @@
 
 use crate::arguments::{Common, Reading};
 use crate::failure::Failure;
-use crate::input::{Opened, Piece};
+use crate::input::Opened;
 use crate::output::create;
 use crate::progress::Progress;
 use crate::reporter::Reporter;
-use crate::terms;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use eigenlens::{AnyDataset, Dataset};
+use eigenlens::Options;
 use eigenlens_io::write::Output;
 use eigenlens_io::{ImageShape, StoredModel};
 use eigenlens_report::Picture;
@@ -73,17 +72,15 @@ impl Table<'_> {
         let Some(rows) = input.piece() else {
             return Err(Failure::Internal("the table is not in memory".into()));
         };
-        let counts = weighted(stored, rows).map_err(|e| opened.explain(e, 0))?;
-        let data = match &counts {
-            Some(counts) => AnyDataset::F64(Dataset::sparse(counts)),
-            None => opened.with_policy(rows.data()),
-        };
+        let steps = stored.preprocessing.without_fill();
+        let prepared = steps.apply(&opened.with_policy(rows.data()), &Options::default());
+        let prepared = prepared.map_err(|e| opened.explain(e, 0))?;
         let labels: Vec<LabelColumn> = (opened.label_names().into_iter().zip(input.labels()))
             .map(|(name, column)| LabelColumn { name, values: column.iter().collect() })
             .collect();
         let label = |index: Option<usize>| index.and_then(|index| labels.get(index)).cloned();
         let target = stored.origin.options.get("target").map(String::as_str);
-        let samples = Samples::new(data)
+        let samples = Samples::new(prepared.data())
             .with_fill(opened.fill(stored))
             .with_labels(&labels, target)
             .with_color(label(color))
@@ -92,15 +89,6 @@ impl Table<'_> {
             Error::Samples(error) => opened.explain(error, 0),
             error => error.into(),
         })
-    }
-}
-
-/// Counts weighted as in training, where the model was fitted to weighted ones.
-fn weighted(stored: &StoredModel, rows: Piece) -> eigenlens::Result<Option<eigenlens::Csr<f64>>> {
-    let Some(weights) = &stored.term_weights else { return Ok(None) };
-    match rows {
-        Piece::Dense(x) => weights.apply(&terms::sparse(x)?).map(Some),
-        Piece::Sparse(x) => weights.apply(x).map(Some),
     }
 }
 

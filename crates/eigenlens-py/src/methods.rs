@@ -44,9 +44,8 @@ impl Configured {
     }
 
     fn fit(&self, data: &AnyDataset, scores: bool) -> eigenlens::Result<Fitted> {
-        let estimator = self.values.method().build(&self.values, &data.shape())?;
         let context = FitContext::new().with_target(self.target.as_ref());
-        estimator.fit(data, &mut context.with_scores(scores))
+        self.values.fit(data, &mut context.with_scores(scores))
     }
 }
 
@@ -78,7 +77,10 @@ pub fn fit<'py>(
         }
     };
     data.warn(py)?;
-    Ok((Model::new(fitted.model), fitted.scores.map(|scores| to_array(py, scores))))
+    Ok((
+        Model::new(fitted.model, fitted.preprocessing),
+        fitted.scores.map(|scores| to_array(py, scores)),
+    ))
 }
 
 /// What a fit would do, without reading a row: the plan in words.

@@ -5,7 +5,7 @@ use crate::{errors, records};
 use eigenlens::from_parts;
 use eigenlens::model::{Classifier, Density, Imputed, LatentGaussian};
 use eigenlens::{AnyDataset, dispatch};
-use eigenlens::{Dataset, Error, Options, PcaModel, Scalar, TermWeights, Warning};
+use eigenlens::{Error, Options, PcaModel, Preprocessing, Warning};
 use eigenlens_io::write::Output;
 use eigenlens_io::{AnyArray, Origin, OriginColumn, StoredModel};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray2, ToPyArray};
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 pub struct Model(StoredModel);
 
 impl Model {
-    pub fn new(model: Box<dyn eigenlens::Model>) -> Model {
+    pub fn new(model: Box<dyn eigenlens::Model>, preprocessing: Preprocessing) -> Model {
         let program = concat!("eigenlens-python ", env!("CARGO_PKG_VERSION")).into();
         // Names are what other programs find the columns by; without any, the readers' own.
         let name = |f: usize| match model.feature_names().and_then(|names| names.get(f)) {
@@ -30,7 +30,7 @@ impl Model {
         let column = |f| OriginColumn { name: name(f), kind: "float".into() };
         let columns = (0..model.n_features()).map(column).collect();
         let origin = Origin { program, columns, ..Origin::default() };
-        Model(StoredModel { model, term_weights: None, fill: None, origin })
+        Model(StoredModel { model, preprocessing, origin })
     }
 
     pub fn stored(&self) -> &StoredModel {
@@ -152,21 +152,10 @@ impl Model {
         let taken = data.take()?;
         let model = self.model();
         let options = Options { memory, ..Options::default() };
-        let StoredModel { term_weights, fill, .. } = &self.0;
-        let scores = taken.run(py, memory, |data| match (term_weights, fill, data) {
-            (None, None, AnyDataset::F32(data)) => model.transform_f32(data).map(AnyArray::F32),
-            (None, None, AnyDataset::F64(data)) => model.transform_f64(data).map(AnyArray::F64),
-            (None, Some(fill), AnyDataset::F32(data)) => {
-                let whole = data.fill_missing(fill, &options)?;
-                model.transform_f32(&whole.dataset()).map(AnyArray::F32)
-            }
-            (None, Some(fill), AnyDataset::F64(data)) => {
-                let whole = data.fill_missing(fill, &options)?;
-                model.transform_f64(&whole.dataset()).map(AnyArray::F64)
-            }
-            (Some(weights), _, data) => {
-                dispatch!(data, data => weighted_scores(model, weights, data))
-            }
+        let steps = &self.0.preprocessing;
+        let scores = taken.run(py, memory, |data| match steps.apply(data, &options)?.data() {
+            AnyDataset::F32(data) => model.transform_f32(&data).map(AnyArray::F32),
+            AnyDataset::F64(data) => model.transform_f64(&data).map(AnyArray::F64),
         })?;
         Ok(to_array(py, scores))
     }
@@ -400,8 +389,7 @@ impl Model {
         let parts = self.model().to_parts().map_err(errors::library)?;
         let stored = StoredModel {
             model: from_parts(&parts).map_err(errors::library)?,
-            term_weights: self.0.term_weights.clone(),
-            fill: self.0.fill.clone(),
+            preprocessing: self.0.preprocessing.clone(),
             origin: Origin { options, ..self.0.origin.clone() },
         };
         let bytes = stored.to_bytes(&path).map_err(errors::owned_file)?;
@@ -427,15 +415,4 @@ impl Model {
 enum Scores<'py> {
     F64(PyReadonlyArray2<'py, f64>),
     F32(PyReadonlyArray2<'py, f32>),
-}
-
-/// Scores of counts, weighted as in training. Counts that are dense become sparse first.
-fn weighted_scores<T: Scalar>(
-    model: &dyn eigenlens::Model,
-    weights: &TermWeights,
-    data: &Dataset<T>,
-) -> eigenlens::Result<AnyArray> {
-    let counts = data.to_csr()?;
-    let weighted = weights.apply(&counts)?;
-    model.transform_f64(&Dataset::sparse(&weighted)).map(AnyArray::F64)
 }

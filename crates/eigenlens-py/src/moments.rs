@@ -98,7 +98,8 @@ pub fn fit_moments(
         let shape = DataShape::dense(moments.n_samples() as usize, moments.n_features());
         values.method().build(&values, &shape)?.fit_moments(moments)
     });
-    Ok(Model::new(fitted.map_err(errors::library)?.model))
+    let fitted = fitted.map_err(errors::library)?;
+    Ok(Model::new(fitted.model, fitted.preprocessing))
 }
 
 /// Number of samples, mean and variance (divisor n − 1) of every feature.

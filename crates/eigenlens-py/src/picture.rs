@@ -3,7 +3,7 @@
 use crate::data::DataArgs;
 use crate::errors;
 use crate::model::Model;
-use eigenlens::{AnyDataset, Csr, Dataset, dispatch};
+use eigenlens::{AnyDataset, Options};
 use eigenlens_io::write::Output;
 use eigenlens_views::{
     Drawing, Error, ImageShape, LabelColumn, PLOTS, Plot, PlotOption, Request, Samples,
@@ -103,11 +103,9 @@ pub fn draw<'py>(
     let drawn = match data {
         None => options.request(model).and_then(|request| plot.draw(&request)),
         Some(data) => data.take()?.run(py, None, |data| {
-            let drawn = match weighted(model, data)? {
-                Some(counts) => options.draw(plot, model, Dataset::sparse(&counts).into()),
-                None => options.draw(plot, model, data.clone()),
-            };
-            match drawn {
+            let steps = model.stored().preprocessing.without_fill();
+            let prepared = steps.apply(data, &Options::default())?;
+            match options.draw(plot, model, prepared.data()) {
                 Err(Error::Samples(error)) => Err(error),
                 drawn => Ok(drawn),
             }
@@ -122,12 +120,6 @@ fn named(kind: Option<&str>, has_data: bool, has_size: bool) -> PyResult<&'stati
         let names: Vec<&str> = PLOTS.iter().map(|plot| plot.name).collect();
         PyValueError::new_err(format!("`{name}` is no plot; there are {}", names.join(", ")))
     })
-}
-
-/// Counts weighted as in training, where the model was fitted to weighted ones.
-fn weighted(model: &Model, data: &AnyDataset) -> eigenlens::Result<Option<Csr<f64>>> {
-    let Some(weights) = &model.stored().term_weights else { return Ok(None) };
-    weights.apply(&dispatch!(data, data => data.to_csr())?).map(Some)
 }
 
 impl PlotOptions {
@@ -156,7 +148,7 @@ impl PlotOptions {
     /// Draws these samples.
     fn draw(&self, plot: &Plot, model: &Model, data: AnyDataset) -> Result<Drawing, Error> {
         let samples = self.samples(data).map_err(Error::Samples)?;
-        let samples = samples.with_fill(model.stored().fill.as_deref());
+        let samples = samples.with_fill(model.stored().preprocessing.fill.as_deref());
         plot.draw(&self.request(model)?.with_samples(samples))
     }
 

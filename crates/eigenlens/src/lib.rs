@@ -52,8 +52,8 @@ mod sparse_search;
 
 pub use data::{
     AnyArray, AnyDataset, ColumnStatistics, Csr, DataShape, Dataset, Missing, MissingCounts,
-    MissingReport, Moments, Resolved, RowReader, Rows, SampleWeights, Target, TargetKind,
-    TermWeighting, TermWeights,
+    MissingReport, Moments, Prepared, Preprocessing, Resolved, RowReader, Rows, SampleWeights,
+    Target, TargetKind, TermWeighting, TermWeights,
 };
 pub use dependence::{Hsic, LabelKernel};
 pub use em::Progress;

@@ -3,7 +3,7 @@
 use crate::arguments::{Choose, Common};
 use crate::failure::Failure;
 use crate::input::Opened;
-use crate::missing::{Whole, where_values_are_missing};
+use crate::missing::where_values_are_missing;
 use crate::output::print;
 use crate::pictures::PictureOutput;
 use crate::progress::Progress;
@@ -11,7 +11,7 @@ use crate::reporter::Reporter;
 use eigenlens::model::number;
 use eigenlens::n_components::{self, Outcome, Sample};
 use eigenlens::{AnyDataset, dispatch};
-use eigenlens::{Missing, NComponents, Options, Pca, Rule, Value};
+use eigenlens::{Missing, NComponents, Options, Pca, Prepared, Preprocessing, Rule, Value};
 use eigenlens_io::json;
 use eigenlens_report::{ChoiceOfK, Column, Table};
 use ndarray::Array2;
@@ -35,27 +35,22 @@ pub fn run(args: &Choose, common: &Common, reporter: &Reporter) -> Result<(), Fa
     let spinner = Progress::spinner(reporter, "comparing");
     let explain = |e| opened.explain(e, 0);
     // Holes are gone before the rules see the data, or integrated out.
-    let whole = match opened.missing() {
-        Missing::Em => None,
-        _ => Whole::of(&data, &opened, &options)?,
-    };
-    let data = whole.as_ref().map_or(data, Whole::data);
-    let pca = Pca::new(components(&data))
-        .standardize(args.scale)
-        .center(!args.no_center)
-        .options(options);
+    let resolves = opened.missing() != Missing::Em;
+    let (_, prepared) = Preprocessing::learn(None, resolves, &data, &options).map_err(explain)?;
+    let data = &prepared.data();
+    let pca =
+        Pca::new(components(data)).standardize(args.scale).center(!args.no_center).options(options);
     let mut tell = spinner.steps().observer();
-    let model = dispatch!(&data, d => pca.fit_observed(d, &mut tell))
-        .map_err(|e| where_values_are_missing(e, &data, true, explain))?;
-    let rows = sample_rows(&data).map_err(explain)?;
+    let model = dispatch!(data, d => pca.fit_observed(d, &mut tell))
+        .map_err(|e| where_values_are_missing(e, data, true, explain))?;
+    let rows = sample_rows(data).map_err(explain)?;
     let sample = rows.as_ref().map(|(rows, of)| Sample { rows: rows.view(), of: *of });
     let spectrum = model.spectrum().map_err(explain)?;
     let outcomes =
         n_components::apply_all(&Rule::all(), &spectrum.view(), sample.as_ref(), common.seed);
     drop(spinner);
     input.tell_findings(reporter)?;
-    if let Some(missing_report) = whole.as_ref().and_then(Whole::missing_report).or(model.missing())
-    {
+    if let Some(missing_report) = prepared.missing_report().or(model.missing()) {
         reporter.info(format!("missing: {missing_report}"));
     }
     if let Some(Sample { rows, of }) = sample.filter(|_| model.missing().is_some()) {
@@ -93,7 +88,7 @@ fn sample_rows(data: &AnyDataset) -> eigenlens::Result<Option<(Array2<f64>, usiz
     if data.missing() != Missing::Em {
         return dispatch!(data, d => d.sample_rows());
     }
-    let whole = match Whole::complete_rows(data) {
+    let whole = match Prepared::complete_rows(data) {
         Ok(whole) => whole,
         Err(eigenlens::Error::NothingLeft { .. }) => {
             let (n, d) = dispatch!(data, d => (d.n_samples(), d.n_features()));

@@ -5,16 +5,16 @@ use crate::describe::{model_value, plan_value, summary};
 use crate::failure::Failure;
 use crate::input::{Input, Opened, Piece};
 use crate::methods::FitMethod;
-use crate::missing::{Whole, where_values_are_missing};
+use crate::methods::transform;
+use crate::missing::where_values_are_missing;
 use crate::options::Bytes;
 use crate::output::{TableOutput, create, default_model_path, print, view};
 use crate::progress::Progress;
 use crate::reporter::Reporter;
 use crate::target::{self, TargetArgs};
-use crate::terms;
 use eigenlens::{
-    AnyDataset, Csr, DataShape, Dataset, Estimator, FitContext, Fitted, Method, Missing, Model,
-    OptionValues, Options, Plan, Scalar, Target, TermWeighting, TermWeights, Value, Warning,
+    Csr, DataShape, Estimator, FitContext, Fitted, Method, Missing, Model, OptionValues, Options,
+    Plan, Scalar, Target, Value, Warning,
 };
 use eigenlens_io::write::{Output, check_distinct};
 use eigenlens_io::{AnyArray, Budget, Labels, Origin, StoredModel, json};
@@ -33,23 +33,15 @@ pub fn run(args: &FitMethod, common: &Common, reporter: &Reporter) -> Result<(),
     let outputs = Outputs::create(args, method, common, reporter)?;
     let targets = target::names(target_args.as_ref());
     let opened = Opened::for_fit(&args.data.data, &args.reading, targets, common, reporter)?;
-    let mut target = target::read(target_args.as_ref(), &opened, reporter)?;
+    let target = target::read(target_args.as_ref(), &opened, reporter)?;
     let memory = share(&opened, &values, target.as_ref(), common)?;
 
     let progress = Progress::bytes(reporter, "reading");
     let tell = |done, total| progress.at(done, total);
     let input = opened.load(memory.table, &progress, &tell, reporter)?;
     let values = values.within(memory.left(input.bytes()));
-    let weighting = build(&values, &table_shape(&opened))?.term_weighting();
-    let weighted = weigh(&input, &opened, weighting)?;
-    let data = data(&input, &opened, &weighted)?;
+    let data = input.data()?;
     check_missing(args, method, &opened)?;
-    let whole =
-        if method.takes_missing { None } else { Whole::of(&data, &opened, values.options())? };
-    let data = whole.as_ref().map_or(data, Whole::data);
-    if let (Some(whole), Some(all)) = (&whole, &target) {
-        target = Some(whole.target(all).map_err(|e| opened.explain(e, 0))?);
-    }
 
     // A stream shows how far each pass is.
     let spinner = input.piece().map(|_| Progress::spinner(reporter, "fitting"));
@@ -59,31 +51,24 @@ pub fn run(args: &FitMethod, common: &Common, reporter: &Reporter) -> Result<(),
     let mut context = FitContext::new()
         .with_target(target.as_ref())
         .with_observer(&mut observer)
-        .with_scores(want_scores);
-    let known = data.shape();
-    let shape = DataShape { n_samples: known.n_samples.or(opened.n_samples().0), ..known };
-    let fitted = method.build(&values, &shape).and_then(|e| e.fit(&data, &mut context));
-    let fitted = fitted.map_err(|e| {
-        let e = match &whole {
-            Some(whole) => whole.in_original_rows(e),
-            None => e,
-        };
+        .with_scores(want_scores)
+        .with_n_samples(opened.n_samples().0);
+    let fitted = values.fit(&data, &mut context).map_err(|e| {
         where_values_are_missing(e, &data, method.takes_missing, |e| {
             explain(&memory, e, &opened, input.bytes())
         })
     })?;
     drop(spinner);
     input.tell_findings(reporter)?;
-    let Fitted { model, scores } = fitted;
+    let Fitted { model, scores, preprocessing, missing, shape } = fitted;
     // Scores that the model holds cost no memory, and must not depend on the budget.
     let scores = match (&outputs.scores, scores) {
         (Some(_), None) => model.training_scores().map(|held| in_type_of(&opened, held)),
         (_, scores) => scores,
     };
     tell_choice(&*model, &values, &shape, reporter);
-    let treated = whole.as_ref().and_then(Whole::missing_report).or(model.missing());
-    if let Some(missing_report) = treated {
-        reporter.info(format!("missing: {missing_report}"));
+    if let Some(missing) = missing {
+        reporter.info(format!("missing: {missing}"));
     }
     mind_warnings(&*model, common, reporter)?;
 
@@ -94,8 +79,7 @@ pub fn run(args: &FitMethod, common: &Common, reporter: &Reporter) -> Result<(),
     }
     let stored = StoredModel {
         model,
-        fill: whole.as_ref().and_then(Whole::fill).map(<[f64]>::to_vec),
-        term_weights: weighted.as_ref().map(|(weights, _)| weights.clone()),
+        preprocessing,
         origin: Origin {
             program: concat!("eigenlens ", env!("CARGO_PKG_VERSION")).into(),
             options: record(&values, &shape, target_args.as_ref(), &opened),
@@ -290,38 +274,6 @@ fn plan(
     ))
 }
 
-/// Counts weighted as asked, with what was learned.
-fn weigh(
-    input: &Input,
-    opened: &Opened,
-    weighting: Option<TermWeighting>,
-) -> Result<Option<(TermWeights, Csr<f64>)>, Failure> {
-    let Some(weighting) = weighting else { return Ok(None) };
-    let Some(counts) = input.counts()? else {
-        return Err(Failure::usage(
-            "weighting terms needs the table in memory, and it does not fit the budget",
-            "use a larger `--memory`, or `--weighting none`",
-        ));
-    };
-    let weights = TermWeights::fit(weighting, &counts).map_err(|e| opened.explain(e, 0))?;
-    let weighted = weights.apply(&counts).map_err(|e| opened.explain(e, 0))?;
-    Ok(Some((weights, weighted)))
-}
-
-fn data<'a>(
-    input: &'a Input,
-    opened: &Opened,
-    weighted: &'a Option<(TermWeights, Csr<f64>)>,
-) -> Result<AnyDataset<'a>, Failure> {
-    match weighted {
-        Some((_, counts)) => {
-            let names = opened.feature_names();
-            Ok(AnyDataset::F64(Dataset::sparse(counts).with_feature_names(names)?))
-        }
-        None => input.data(),
-    }
-}
-
 fn tell_choice(model: &dyn Model, values: &OptionValues, shape: &DataShape, reporter: &Reporter) {
     let n_components = values.n_components(shape);
     let said = if values.has_n_components() {
@@ -458,10 +410,10 @@ pub fn write_scores(
     let mut holed = 0;
     let n_samples = write_pieces(stored, opened, table, reporter, |rows, first| {
         holed += with_missing_values(rows);
-        terms::scores(stored, rows, opened).map_err(|e| opened.explain(e, first))
+        scores(stored, rows, opened).map_err(|e| opened.explain(e, first))
     })?;
     if holed > 0 {
-        let how = match stored.fill {
+        let how = match stored.preprocessing.fill {
             Some(_) => "the means of the training samples stand in for them",
             None => {
                 "their scores are fitted to what is observed, with less certainty (`transform \
@@ -482,7 +434,7 @@ fn write_pieces(
     reporter: &Reporter,
     mut scores: impl FnMut(Piece, usize) -> Result<AnyArray, Failure>,
 ) -> Result<usize, Failure> {
-    let is_f32 = opened.is_f32() && stored.term_weights.is_none();
+    let is_f32 = opened.is_f32() && stored.preprocessing.term_weights.is_none();
     let names = stored.model.component_names();
     table.begin(&opened.label_names(), &names, is_f32, opened.n_samples().0)?;
     let progress = Progress::bytes(reporter, "scoring");
@@ -541,4 +493,10 @@ fn write_named(
         other => other,
     };
     table.write_all(&[what.to_string()], &[labels], columns, &matrix)
+}
+
+/// The scores of rows under a model, prepared as in training.
+fn scores(stored: &StoredModel, rows: Piece, opened: &Opened) -> eigenlens::Result<AnyArray> {
+    let prepared = opened.prepared(stored, &opened.with_policy(rows.data()))?;
+    transform(&*stored.model, &prepared.data())
 }

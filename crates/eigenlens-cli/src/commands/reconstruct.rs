@@ -32,7 +32,7 @@ pub fn run(args: &Reconstruct, common: &Common, reporter: &Reporter) -> Result<(
     let to_stdout =
         [&args.output, &args.errors].iter().any(|p| p.as_deref() == Some(Path::new("-")));
     let stored = read_model(&args.model, common.threads)?;
-    if stored.term_weights.is_some() {
+    if stored.preprocessing.term_weights.is_some() {
         return Err(Failure::usage(
             "a model of weighted terms gives weighted counts back, not the table",
             "fit with `--weighting none`",

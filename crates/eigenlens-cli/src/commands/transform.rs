@@ -58,7 +58,8 @@ fn write_with_errors(
     reporter: &Reporter,
 ) -> Result<usize, Failure> {
     let model = &*stored.model;
-    let (Some(uncertain), None) = (model.uncertain_scores(), &stored.term_weights) else {
+    let (Some(uncertain), None) = (model.uncertain_scores(), &stored.preprocessing.term_weights)
+    else {
         return Err(Failure::usage(
             format!("`--standard-errors` does not fit a model of the method `{}`", model.method()),
             "leave out `--standard-errors`",

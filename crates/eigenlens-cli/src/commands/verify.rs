@@ -4,12 +4,11 @@ use crate::arguments::{Common, Verify};
 use crate::describe::read_model;
 use crate::failure::Failure;
 use crate::input::Opened;
-use crate::missing::Whole;
 use crate::output::print;
 use crate::progress::Progress;
 use crate::reporter::Reporter;
 use eigenlens::AnyDataset;
-use eigenlens::{Dataset, Value, Verification};
+use eigenlens::{Value, Verification};
 use eigenlens_io::json;
 
 pub fn run(args: &Verify, common: &Common, reporter: &Reporter) -> Result<(), Failure> {
@@ -19,26 +18,16 @@ pub fn run(args: &Verify, common: &Common, reporter: &Reporter) -> Result<(), Fa
     let tell = |done, total| progress.at(done, total);
     // Half of a budget for the table, where it fits; else it is streamed.
     let input = opened.load(common.memory.map(|m| m.0 / 2), &progress, &tell, reporter)?;
-    let weighted = match &stored.term_weights {
-        None => None,
-        Some(weights) => match input.counts()? {
-            Some(counts) => Some(weights.apply(&counts).map_err(|e| opened.explain(e, 0))?),
-            None => {
-                return Err(Failure::usage(
-                    "a model of weighted terms is verified with the table in memory only",
-                    "use a larger `--memory`",
-                ));
-            }
-        },
-    };
-    let data = match &weighted {
-        Some(counts) => AnyDataset::F64(Dataset::sparse(counts)),
-        None => input.data()?,
-    };
-    let whole = opened.fill(&stored).map(|fill| Whole::filled(&data, fill)).transpose();
-    let whole = whole.map_err(|e| opened.explain(e, 0))?;
-    let data = whole.as_ref().map_or(data, Whole::data);
-    let found = match &data {
+    let data = input.data()?;
+    if stored.preprocessing.term_weights.is_some() && data.shape().streamed {
+        return Err(Failure::usage(
+            "a model of weighted terms is verified with the table in memory only",
+            "use a larger `--memory`",
+        ));
+    }
+    let prepared = opened.prepared(&stored, &data).map_err(|e| opened.explain(e, 0))?;
+    let data = &prepared.data();
+    let found = match data {
         AnyDataset::F32(data) => stored.model.verify_f32(data),
         AnyDataset::F64(data) => stored.model.verify_f64(data),
     };

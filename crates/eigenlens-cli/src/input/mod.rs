@@ -11,7 +11,7 @@ pub use rows::{Input, Piece};
 use crate::arguments::{Common, Reading, WeightKind};
 use crate::failure::Failure;
 use crate::reporter::Reporter;
-use eigenlens::{AnyDataset, Hint, Missing};
+use eigenlens::{AnyDataset, Hint, Missing, Options, Prepared};
 use eigenlens_io::matrix_market::is_matrix_market;
 use eigenlens_io::{
     ColumnChoice, Fate, ImageShape, Location, Note, OriginColumn, Place, Selection, StoredModel,
@@ -162,7 +162,20 @@ impl Opened {
 
     /// What goes into holes before a model sees the data, unless they are to be refused.
     pub fn fill<'s>(&self, stored: &'s StoredModel) -> Option<&'s [f64]> {
-        stored.fill.as_deref().filter(|_| self.missing != Some(Missing::Error))
+        stored.preprocessing.fill.as_deref().filter(|_| self.missing != Some(Missing::Error))
+    }
+
+    /// Data prepared as in training, as far as was not said otherwise.
+    pub fn prepared<'a>(
+        &self,
+        stored: &StoredModel,
+        data: &AnyDataset<'a>,
+    ) -> eigenlens::Result<Prepared<'a>> {
+        let options = Options::default();
+        match self.fill(stored) {
+            Some(_) => stored.preprocessing.apply(data, &options),
+            None => stored.preprocessing.without_fill().apply(data, &options),
+        }
     }
 
     /// The policy for missing values.
@@ -457,7 +470,7 @@ fn against_missing_values(
     said: Option<Missing>,
 ) -> Result<&'static str, Failure> {
     let model = &*stored.model;
-    match (&stored.fill, said) {
+    match (&stored.preprocessing.fill, said) {
         (Some(_), None | Some(Missing::Mean | Missing::Error)) => {
             Ok("leave out `--missing error`: means of the training samples then stand in")
         }

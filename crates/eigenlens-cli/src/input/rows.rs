@@ -10,7 +10,6 @@ use crate::reporter::Reporter;
 use eigenlens::AnyDataset;
 use eigenlens::{Csr, Dataset, SampleWeights, Scalar};
 use eigenlens_io::{AnyArray, Budget, Labels, Loaded, Wanted};
-use std::borrow::Cow;
 
 /// The rows of the data.
 pub struct Input<'a> {
@@ -229,15 +228,6 @@ impl Input<'_> {
             Held::Table(Loaded::Streamed(_)) => None,
             Held::Matrix(matrix) => Some(matrix.piece()),
         }
-    }
-
-    /// All rows as a sparse matrix, where they are in memory.
-    pub fn counts(&self) -> Result<Option<Cow<'_, Csr<f64>>>, Failure> {
-        Ok(match self.piece() {
-            Some(Piece::Sparse(x)) => Some(Cow::Borrowed(x)),
-            Some(Piece::Dense(x)) => Some(Cow::Owned(crate::terms::sparse(x)?)),
-            None => None,
-        })
     }
 
     /// The labels of every sample, one entry for each label column; none where streamed.

@@ -17,7 +17,7 @@ use crate::images::ImageShape;
 use crate::source::Kind;
 use container::Content;
 use eigenlens::model::parts::{Array, Numbers};
-use eigenlens::{Model, Parts, TermWeighting, TermWeights, Value};
+use eigenlens::{Model, Parts, Preprocessing, TermWeighting, TermWeights, Value};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
@@ -27,11 +27,8 @@ use std::path::Path;
 pub struct StoredModel {
     /// The model.
     pub model: Box<dyn Model>,
-    /// How counts of terms are weighted before the model sees them.
-    pub term_weights: Option<TermWeights>,
-    /// What goes into holes before the model sees the data (d): the means of the training samples,
-    /// where these were put into theirs and the method itself knows no holes.
-    pub fill: Option<Vec<f64>>,
+    /// What is done to data before the model sees them.
+    pub preprocessing: Preprocessing,
     /// Where the model came from.
     pub origin: Origin,
 }
@@ -80,9 +77,10 @@ impl StoredModel {
     pub fn to_bytes(&self, file: &Path) -> Result<Vec<u8>> {
         let parts = self.model.to_parts().map_err(|e| content_error(file, e.to_string()))?;
         let Parts { version, method, mut arrays, description } = parts;
+        let Preprocessing { term_weights, fill } = &self.preprocessing;
         let own = [
-            (TERM_WEIGHTS, self.term_weights.as_ref().map(TermWeights::global)),
-            (FILL, self.fill.as_deref()),
+            (TERM_WEIGHTS, term_weights.as_ref().map(TermWeights::global)),
+            (FILL, fill.as_deref()),
         ];
         for (name, numbers) in own {
             if let Some(numbers) = numbers.map(<[f64]>::to_vec) {
@@ -90,7 +88,7 @@ impl StoredModel {
                 arrays.insert(name.into(), array);
             }
         }
-        let weighting = self.term_weights.as_ref().map(|w| w.weighting().name());
+        let weighting = term_weights.as_ref().map(|w| w.weighting().name());
         let content = Content {
             arrays,
             description: [
@@ -178,7 +176,10 @@ fn load(bytes: &[u8]) -> std::result::Result<StoredModel, String> {
     let origin = read_origin(&mut entries, model.n_features())?;
     match entries.keys().next() {
         Some(name) => Err(format!("`{name}` is no part of format version {version}")),
-        None => Ok(StoredModel { model, term_weights, fill, origin }),
+        None => {
+            let preprocessing = Preprocessing { term_weights, fill };
+            Ok(StoredModel { model, preprocessing, origin })
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The model file: nothing is lost, nothing damaged is accepted.
 
 use crate::common::{changed, fuzz_rounds};
-use eigenlens::{Dataset, Lsa, Pca, TermWeighting, TermWeights, Value};
+use eigenlens::{Dataset, Lsa, Pca, Preprocessing, TermWeighting, TermWeights, Value};
 use eigenlens_io::json::{from_json, to_json};
 use eigenlens_io::{Error, ImageShape, Origin, OriginColumn, StoredModel};
 use ndarray::{Array2, array};
@@ -27,8 +27,7 @@ fn stored() -> StoredModel {
     let column = |name: &str| OriginColumn { name: name.into(), kind: "float".into() };
     StoredModel {
         model: Box::new(Pca::new(2).standardize(true).fit(&data).unwrap()),
-        term_weights: None,
-        fill: None,
+        preprocessing: Preprocessing::default(),
         origin: Origin {
             program: "eigenlens 0.1.0".into(),
             options: [("scale".to_string(), "true".to_string())].into(),
@@ -55,6 +54,10 @@ fn bits(x: &Array2<f64>) -> Vec<u64> {
     x.iter().map(|v| v.to_bits()).collect()
 }
 
+fn filling(fill: &[f64]) -> Preprocessing {
+    Preprocessing { fill: Some(fill.to_vec()), ..Preprocessing::default() }
+}
+
 #[test]
 fn a_model_comes_back_whole() {
     let before = stored();
@@ -62,7 +65,7 @@ fn a_model_comes_back_whole() {
     assert_eq!(bytes, stored().to_bytes(name()).unwrap(), "the same model, the same bytes");
     let after = StoredModel::from_bytes(&bytes, name()).unwrap();
     assert_eq!(after.origin, before.origin);
-    assert!(after.term_weights.is_none());
+    assert!(after.preprocessing.term_weights.is_none());
     assert_eq!(after.model.to_parts().unwrap(), before.model.to_parts().unwrap());
     let x = data();
     let scores = |m: &StoredModel| bits(&m.model.transform_f64(&Dataset::from(&x)).unwrap());
@@ -75,13 +78,12 @@ fn term_weights_come_back() {
     let weights = TermWeights::from_global(TermWeighting::LogEntropy, vec![0.1, 0.0, 2.5]).unwrap();
     let before = StoredModel {
         model: Box::new(Lsa::new(1).fit(&Dataset::from(&data())).unwrap()),
-        term_weights: Some(weights.clone()),
-        fill: None,
+        preprocessing: Preprocessing { term_weights: Some(weights.clone()), fill: None },
         origin: Origin::default(),
     };
     let bytes = before.to_bytes(name()).unwrap();
     let after = StoredModel::from_bytes(&bytes, name()).unwrap();
-    assert_eq!(after.term_weights, Some(weights));
+    assert_eq!(after.preprocessing.term_weights, Some(weights));
     assert_eq!(after.model.method(), "lsa");
     let lost = edit(&bytes, |_, arrays| drop(arrays.remove("term_weights")));
     assert!(complaint(&lost).contains("term_weights"));
@@ -90,11 +92,12 @@ fn term_weights_come_back() {
 #[test]
 fn what_goes_into_holes_comes_back() {
     let fill = vec![6.5, f64::MIN_POSITIVE, -1e300];
-    let before = StoredModel { fill: Some(fill.clone()), ..stored() };
+    let before = StoredModel { preprocessing: filling(&fill), ..stored() };
     let bytes = before.to_bytes(name()).unwrap();
-    assert_eq!(StoredModel::from_bytes(&bytes, name()).unwrap().fill, Some(fill));
+    assert_eq!(StoredModel::from_bytes(&bytes, name()).unwrap().preprocessing.fill, Some(fill));
     for wrong in [vec![6.5, 3.5], vec![6.5, f64::NAN, 5.5]] {
-        let bytes = StoredModel { fill: Some(wrong), ..stored() }.to_bytes(name()).unwrap();
+        let bytes =
+            StoredModel { preprocessing: filling(&wrong), ..stored() }.to_bytes(name()).unwrap();
         assert!(complaint(&bytes).contains("fill"));
     }
 }

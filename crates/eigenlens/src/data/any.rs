@@ -61,6 +61,14 @@ impl<'a> AnyDataset<'a> {
         dispatch!(self, d => d.missing_counts())
     }
 
+    /// The same data, borrowed for as long as these are.
+    pub(crate) fn borrowed(&self) -> AnyDataset<'_> {
+        match self {
+            AnyDataset::F32(d) => AnyDataset::F32(d.borrowed()),
+            AnyDataset::F64(d) => AnyDataset::F64(d.borrowed()),
+        }
+    }
+
     /// The same data with a policy for missing entries.
     pub fn with_missing(self, missing: Missing) -> AnyDataset<'a> {
         match self {

@@ -18,6 +18,7 @@ mod observed;
 mod packed_rhs;
 mod packing;
 mod passes;
+mod preprocessing;
 mod resolved;
 mod row_grid;
 mod rows;
@@ -35,6 +36,7 @@ pub use any::{AnyArray, AnyDataset};
 pub use csr::Csr;
 pub use missing::{Missing, MissingCounts, MissingReport};
 pub use moments::Moments;
+pub use preprocessing::{Prepared, Preprocessing};
 pub use resolved::Resolved;
 pub use rows::{RowReader, Rows};
 pub use shape::DataShape;
@@ -240,6 +242,11 @@ impl<'a, T: Scalar> Dataset<'a, T> {
     /// Where the holes are, in one pass.
     pub fn missing_counts(&self) -> Result<MissingCounts> {
         Ok(Observed::of(&mut RowGrid::surveying(self)?)?.missing_counts)
+    }
+
+    /// The same data set, borrowed for as long as this one is.
+    pub(crate) fn borrowed(&self) -> Dataset<'_, T> {
+        Dataset { weights: self.weights.clone(), ..self.unweighted() }
     }
 
     /// The same data set without its weights, borrowed for as long as this one is.

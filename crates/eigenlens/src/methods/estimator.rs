@@ -1,7 +1,9 @@
 //! What every method can do, behind one face: plan, fit, and say what it is.
 
 use super::option_spec::{OptionSpec, OptionValues};
-use crate::data::{AnyArray, AnyDataset, DataShape, Moments, Target, TermWeighting};
+use crate::data::{
+    AnyArray, AnyDataset, DataShape, MissingReport, Moments, Preprocessing, Target, TermWeighting,
+};
 use crate::em::{Observer, Progress};
 use crate::error::{Error, Result};
 use crate::model::Model;
@@ -130,6 +132,7 @@ pub struct FitContext<'a> {
     target: Option<&'a Target>,
     observer: Option<&'a mut Observer<'a>>,
     want_scores: bool,
+    n_samples: Option<usize>,
 }
 
 impl<'a> FitContext<'a> {
@@ -154,6 +157,11 @@ impl<'a> FitContext<'a> {
     /// Whether the scores of the training samples are wanted.
     pub fn with_scores(self, want_scores: bool) -> Self {
         FitContext { want_scores, ..self }
+    }
+
+    /// How many samples there are, where a stream does not tell: defaults may look at it.
+    pub fn with_n_samples(self, n_samples: Option<usize>) -> Self {
+        FitContext { n_samples, ..self }
     }
 
     pub(super) fn wants_scores(&self) -> bool {
@@ -189,11 +197,23 @@ pub struct Fitted {
     pub model: Box<dyn Model>,
     /// Scores (n × k) of the training samples, in the type of the data.
     pub scores: Option<AnyArray>,
+    /// What was done to the data before the method saw them: belongs to the model.
+    pub preprocessing: Preprocessing,
+    /// What was done about missing entries, by that step or by the method.
+    pub missing: Option<MissingReport>,
+    /// What the method saw.
+    pub shape: DataShape,
 }
 
 impl Fitted {
     pub(super) fn new<T: Scalar>(model: impl Model + 'static, scores: Option<Array2<T>>) -> Fitted {
-        Fitted { model: Box::new(model), scores: scores.map(AnyArray::from) }
+        Fitted {
+            missing: model.missing().cloned(),
+            shape: DataShape::dense(0, model.n_features()),
+            model: Box::new(model),
+            scores: scores.map(AnyArray::from),
+            preprocessing: Preprocessing::default(),
+        }
     }
 
     pub(super) fn with_scores<T: Scalar>(
@@ -204,6 +224,35 @@ impl Fitted {
 
     pub(super) fn without_scores(model: impl Model + 'static) -> Fitted {
         Fitted::new::<f64>(model, None)
+    }
+}
+
+impl OptionValues {
+    /// Fits the method with these options to data as they are read: what it wants done to them first is done
+    /// here, and comes back with the model.
+    pub fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
+        let method = self.method();
+        let shaped = |data: &AnyDataset| {
+            let shape = data.shape();
+            DataShape { n_samples: shape.n_samples.or(context.n_samples), ..shape }
+        };
+        let weighting = method.build(self, &shaped(data))?.term_weighting();
+        let resolves = !method.takes_missing;
+        let (preprocessing, prepared) =
+            Preprocessing::learn(weighting, resolves, data, self.options())?;
+        let target = context.target.map(|target| prepared.target(target)).transpose()?;
+        let data = prepared.data();
+        let shape = shaped(&data);
+        let want_scores = context.want_scores;
+        let mut observe = |step: &Progress| context.observe(step);
+        let mut inner = FitContext::new()
+            .with_target(target.as_ref())
+            .with_observer(&mut observe)
+            .with_scores(want_scores);
+        let fitted = method.build(self, &shape).and_then(|e| e.fit(&data, &mut inner));
+        let fitted = fitted.map_err(|e| prepared.in_original_rows(e))?;
+        let missing = prepared.missing_report().cloned().or(fitted.missing);
+        Ok(Fitted { preprocessing, missing, shape, ..fitted })
     }
 }
 

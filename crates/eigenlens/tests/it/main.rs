@@ -24,6 +24,7 @@ mod numacc;
 mod options;
 mod parts;
 mod ppca;
+mod preprocessing;
 mod solvers;
 mod sparse_exact;
 mod sparse_golden;
