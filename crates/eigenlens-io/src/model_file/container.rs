@@ -2,8 +2,8 @@
 
 use crate::file_kind::FileKind;
 use crate::json::{from_json, to_json};
-use eigenlens::Value;
 use eigenlens::model::parts::{Array, Numbers};
+use eigenlens::{Parts, Value};
 use safetensors::tensor::{Dtype, TensorView};
 use safetensors::{SafeTensorError, SafeTensors};
 use sha2::{Digest, Sha256};
@@ -64,7 +64,10 @@ impl Content {
         }
         let mut content = Content { arrays, description };
         // A future version may hash in another way: it is told apart before.
-        let known = matches!(content.description.get("format_version"), Some(Value::Integer(1)));
+        let known = match content.description.get("format_version") {
+            Some(Value::Integer(version)) => *version as u64 <= Parts::VERSION,
+            _ => false,
+        };
         let stored = content.description.remove(HASH);
         match stored {
             Some(Value::Text(stored)) if stored == content.hash() => Ok(content),

@@ -225,7 +225,7 @@ fn each_check_is_named() {
     let insert = |name: &str, value: Value| {
         complaint(&edit(&good, |description, _| drop(description.insert(name.into(), value))))
     };
-    assert!(insert("format_version", Value::Integer(2)).contains("`format_version` is 2"));
+    assert!(insert("format_version", Value::Integer(3)).contains("`format_version` is 3"));
     assert!(insert("format_version", Value::from("1")).contains("`format_version`"));
     assert!(insert("method", Value::from("alchemy")).contains("`method` is `alchemy`"));
     assert!(insert("surprise", Value::Null).contains("`surprise`"));

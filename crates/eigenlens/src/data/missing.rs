@@ -55,7 +55,7 @@ pub struct MissingCounts {
     /// Entries without a value.
     pub missing: usize,
     /// Samples with at least one hole.
-    pub rows_with_holes: usize,
+    pub rows_with_missing: usize,
     /// Samples with nothing but holes, counted from 0: the first few of them.
     pub empty_rows: Vec<usize>,
     /// How many samples have nothing but holes.
@@ -80,7 +80,7 @@ impl fmt::Display for MissingCounts {
             self.missing,
             self.rows * self.features,
             100.0 * self.rate(),
-            self.rows_with_holes,
+            self.rows_with_missing,
             self.rows,
             self.columns.len(),
             self.features
@@ -112,7 +112,7 @@ pub struct MissingReport {
     /// All entries.
     pub entries: usize,
     /// Samples with at least one hole.
-    pub rows_with_holes: usize,
+    pub rows_with_missing: usize,
     /// Samples with nothing observed.
     pub empty_rows: usize,
     /// Features that were left out (names, or numbers in words).
@@ -126,7 +126,7 @@ impl MissingReport {
             policy,
             missing: missing_counts.missing,
             entries: missing_counts.rows * missing_counts.features,
-            rows_with_holes: missing_counts.rows_with_holes,
+            rows_with_missing: missing_counts.rows_with_missing,
             empty_rows: missing_counts.n_empty_rows,
             dropped_columns: if dropped {
                 missing_counts.columns.iter().map(|c| c.1.clone()).collect()
@@ -150,7 +150,7 @@ impl fmt::Display for MissingReport {
         match self.policy {
             Missing::Error => write!(f, "refused"),
             Missing::DropRows => {
-                write!(f, "fitted without {}", plural(self.rows_with_holes, "sample", "samples"))
+                write!(f, "fitted without {}", plural(self.rows_with_missing, "sample", "samples"))
             }
             Missing::DropColumns => {
                 write!(f, "fitted without {}", self.dropped_columns.join(", "))

@@ -155,7 +155,7 @@ impl Observed {
                 }
                 part.missing_counts.rows += 1;
                 if seen < d {
-                    part.missing_counts.rows_with_holes += 1;
+                    part.missing_counts.rows_with_missing += 1;
                     with_missing_values.push(block.first + i);
                 }
                 if seen == 0 {
@@ -202,7 +202,7 @@ impl Observed {
         self.row_weight += later.row_weight;
         let (missing_counts, more) = (&mut self.missing_counts, &later.missing_counts);
         missing_counts.rows += more.rows;
-        missing_counts.rows_with_holes += more.rows_with_holes;
+        missing_counts.rows_with_missing += more.rows_with_missing;
         missing_counts.n_empty_rows += more.n_empty_rows;
         let room = REMEMBERED.saturating_sub(missing_counts.empty_rows.len());
         missing_counts.empty_rows.extend(more.empty_rows.iter().take(room));

@@ -122,7 +122,7 @@ fn fit_factor<T: Scalar>(fit: &KernelPca, rows: &FactorRows<T>) -> Result<PcaMod
 /// The components (m × k) with null ones 0.
 fn silenced(pca: &PcaModel) -> Array2<f64> {
     let mut components = pca.components().t().as_standard_layout().into_owned();
-    components.slice_mut(s![.., pca.n_useful_components()..]).fill(0.0);
+    components.slice_mut(s![.., pca.rank()..]).fill(0.0);
     components
 }
 

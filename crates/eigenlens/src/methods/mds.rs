@@ -243,7 +243,7 @@ impl Mds {
         let parts = pca.parts();
         let mut eigenvalues: Vec<f64> = parts.values.iter().map(|v| v * divisor).collect();
         eigenvalues.resize(k, 0.0);
-        let rank = pca.n_useful_components();
+        let rank = pca.rank();
         Ok(EmbeddingModel::new(EmbeddingParts {
             core: ModelCore {
                 method: "mds",

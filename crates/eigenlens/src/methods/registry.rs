@@ -36,7 +36,7 @@ impl Method {
 /// Puts a model of any method together from its parts, which may come from anywhere: everything is
 /// checked first.
 pub fn from_parts(parts: &Parts) -> Result<Box<dyn Model>> {
-    parts.check_version()?;
+    let parts = &*parts.upgraded()?;
     match Method::named(&parts.method) {
         Some(method) => (method.load)(parts),
         None => {

@@ -181,7 +181,7 @@ impl KernelPcaModel {
     }
 
     /// Components that carry variance; those after them are null.
-    pub fn n_useful_components(&self) -> usize {
+    pub fn rank(&self) -> usize {
         self.parts.values.iter().filter(|v| **v > 0.0).count()
     }
 

@@ -103,7 +103,7 @@ impl Model for KernelPcaModel {
 fn values(model: &KernelPcaModel, variances: &[f64], shares: &[f64]) -> [(&'static str, Value); 8] {
     let numbers = |values: &[f64]| Value::list(values.iter().copied());
     [
-        ("n_useful_components", model.n_useful_components().into()),
+        ("rank", model.rank().into()),
         ("eigenvalues", numbers(model.eigenvalues())),
         ("explained_variance", numbers(variances)),
         ("explained_variance_ratio", numbers(shares)),

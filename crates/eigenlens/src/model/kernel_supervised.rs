@@ -95,7 +95,7 @@ impl KernelSupervisedPcaModel {
     }
 
     /// Components that depend on the target; those after them are null.
-    pub fn n_useful_components(&self) -> usize {
+    pub fn rank(&self) -> usize {
         self.parts.values.iter().filter(|v| **v > 0.0).count()
     }
 

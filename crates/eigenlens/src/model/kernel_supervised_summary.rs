@@ -87,7 +87,7 @@ impl Model for KernelSupervisedPcaModel {
 fn values(model: &KernelSupervisedPcaModel) -> [(&'static str, Value); 10] {
     let numbers = |values: &[f64]| Value::list(values.iter().copied());
     [
-        ("n_useful_components", model.n_useful_components().into()),
+        ("rank", model.rank().into()),
         ("kernel", kernel_value(model.kernel())),
         ("target", target_value(model.target())),
         ("eigenvalues", numbers(model.eigenvalues())),

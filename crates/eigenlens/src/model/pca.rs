@@ -122,7 +122,7 @@ impl PcaModel {
     }
 
     /// Components that carry variance; those after them are null.
-    pub fn n_useful_components(&self) -> usize {
+    pub fn rank(&self) -> usize {
         self.parts.map.rank
     }
 

@@ -143,7 +143,7 @@ fn columns(model: &PcaModel, shares: &[f64]) -> Vec<SummaryColumn> {
 fn values(model: &PcaModel, shares: &[f64]) -> [(&'static str, Value); 11] {
     let numbers = |values: &[f64]| Value::list(values.iter().copied());
     [
-        ("n_useful_components", model.n_useful_components().into()),
+        ("rank", model.rank().into()),
         ("explained_variance", numbers(model.explained_variance())),
         ("explained_variance_ratio", numbers(shares)),
         ("standard_errors", model.sampling_errors().map_or(Value::Null, |e| numbers(&e))),

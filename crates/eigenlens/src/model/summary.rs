@@ -163,7 +163,7 @@ pub(crate) fn treatment_value(missing_report: &MissingReport) -> Value {
         ("policy", Value::from(missing_report.policy.name())),
         ("missing", missing_report.missing.into()),
         ("entries", missing_report.entries.into()),
-        ("rows_with_holes", missing_report.rows_with_holes.into()),
+        ("rows_with_missing", missing_report.rows_with_missing.into()),
         ("empty_rows", missing_report.empty_rows.into()),
         ("dropped_columns", Value::list(&missing_report.dropped_columns)),
     ])

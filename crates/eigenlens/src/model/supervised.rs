@@ -115,7 +115,7 @@ impl SupervisedPcaModel {
 
     /// Components that depend on the target (or, with supervision below 1, vary); those after them
     /// are null.
-    pub fn n_useful_components(&self) -> usize {
+    pub fn rank(&self) -> usize {
         self.parts.map.rank
     }
 

@@ -152,7 +152,7 @@ pub(super) fn target_value(target: &TargetRecord) -> Value {
 fn values(model: &SupervisedPcaModel) -> [(&'static str, Value); 14] {
     let numbers = |values: &[f64]| Value::list(values.iter().copied());
     [
-        ("n_useful_components", model.n_useful_components().into()),
+        ("rank", model.rank().into()),
         ("supervision", model.supervision().into()),
         ("target", target_value(model.target())),
         ("eigenvalues", numbers(model.eigenvalues())),

@@ -205,7 +205,7 @@ fn line_50_layouts() {
     let row = distinct(3, 1, 5);
     let view = row.broadcast((40, 5)).unwrap();
     let (model, scores) = Pca::new(2).fit_transform(&Dataset::dense(view)).unwrap();
-    assert_eq!(model.n_useful_components(), 0);
+    assert_eq!(model.rank(), 0);
     assert!(scores.iter().all(|z| *z == 0.0));
 }
 

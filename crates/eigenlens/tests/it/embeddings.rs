@@ -47,7 +47,7 @@ fn mds_past_the_rank_adds_null_components() {
         Mds::new(6).fit(&Dataset::from(&x)).unwrap(),
         Mds::new(6).fit_distances(distances(&x).view()).unwrap(),
     ] {
-        assert_eq!((model.n_components(), model.n_useful_components()), (6, 3));
+        assert_eq!((model.n_components(), model.rank()), (6, 3));
         assert!(model.coordinates().slice(s![.., 3..]).iter().all(|v| *v == 0.0));
         assert_eq!(model.eigenvalues()[3..], [0.0; 3]);
         assert!(

@@ -200,14 +200,14 @@ fn laeuchli() {
         assert_close("s₁", s[0], (3.0 + e * e).sqrt(), 1e-14);
         assert_close("s₂", s[1], e, 5e-7 * e);
         assert_close("s₃", s[2], e, 5e-7 * e);
-        assert_eq!(svd.n_useful_components(), 3);
+        assert_eq!(svd.rank(), 3);
         // Auto sees that the squaring route cannot tell, and moves on.
         let auto = Lsa::new(3).fit(&data).unwrap();
         assert_close("auto", auto.singular_values()[2], e, 5e-7 * e);
         for solver in [Solver::Covariance, Solver::Dual, Solver::Iterative] {
             match Lsa::new(3).solver(solver).fit(&data) {
                 Ok(squared) => {
-                    assert_eq!(squared.n_useful_components(), 1, "{storage:?} {solver:?}");
+                    assert_eq!(squared.rank(), 1, "{storage:?} {solver:?}");
                     assert_eq!(squared.certificate().rank, 1);
                     assert_eq!(squared.explained_variance()[1..], [0.0, 0.0]);
                 }

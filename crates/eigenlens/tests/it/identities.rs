@@ -108,20 +108,20 @@ fn check_model<T: Scalar>(
     let varying = (0..d).filter(|&f| oracle.covariance[[f, f]] > 0.0).count();
     let rank = (n - usize::from(center)).min(varying);
     if rank == 0 {
-        assert_eq!(model.n_useful_components(), 0);
+        assert_eq!(model.rank(), 0);
         assert!(model.warnings().contains(&Warning::NoVariance));
     } else if oracle.values[rank - 1] > 1e-5 * top {
-        assert_eq!(model.n_useful_components(), k.min(rank));
+        assert_eq!(model.rank(), k.min(rank));
         let null = Warning::NullComponents { rank, requested: k };
         assert_eq!(model.warnings().contains(&null), rank < k);
     }
-    for j in model.n_useful_components()..k {
+    for j in model.rank()..k {
         assert_eq!(values[j], 0.0);
         assert!(z.column(j).iter().all(|v| *v == 0.0));
     }
 
     // Vectors, as far as the gaps allow.
-    for j in 0..model.n_useful_components() {
+    for j in 0..model.rank() {
         let gap = oracle.gap(j);
         if gap > 1e3 * near {
             let angle = sine(u.row(j), oracle.vectors.row(j));
@@ -168,7 +168,7 @@ fn check_model<T: Scalar>(
     assert_eq!(z.dim(), (n, k));
     let expected = oracle.rows.dot(&u.t());
     for i in 0..n {
-        for j in 0..model.n_useful_components() {
+        for j in 0..model.rank() {
             assert_close("score", z[[i, j]], expected[[i, j]], step + tolerance * size);
         }
     }
@@ -219,7 +219,7 @@ fn check_model<T: Scalar>(
             assert_close("mean residual", mean, 0.0, unit);
         }
     }
-    for product in residual.dot(&u.t()).slice(s![.., ..model.n_useful_components()]) {
+    for product in residual.dot(&u.t()).slice(s![.., ..model.rank()]) {
         assert_close("residual along a component", *product, 0.0, unit * (d as f64).sqrt());
     }
     let lost = residual.iter().map(|v| v * v).sum::<f64>() / divisor;
@@ -274,7 +274,7 @@ fn check_certificate<T: Scalar>(model: &PcaModel, oracle: &Oracle) {
         }
     }
     // One null direction is known by the others, of several none is.
-    let rank = model.n_useful_components();
+    let rank = model.rank();
     if model.n_features() - rank > 1 {
         assert!(certificate.angles[rank..].iter().all(|a| *a == 1.0), "{certificate:?}");
     }
@@ -386,7 +386,7 @@ proptest! {
                 let value = model.explained_variance()[j];
                 assert_close("rotated value", turned.explained_variance()[j], value, 1e-11 * top);
                 assert_close("shifted value", moved.explained_variance()[j], value, 1e-11 * top);
-                if j < model.n_useful_components() && oracle.gap(j) > 1e-3 * top {
+                if j < model.rank() && oracle.gap(j) > 1e-3 * top {
                     let expected = rotation.t().dot(&model.components().row(j));
                     let angle = sine(turned.components().row(j), expected.view());
                     prop_assert!(angle < 1e-9, "angle {angle:e}");
@@ -415,7 +415,7 @@ proptest! {
             let (model, scores) = pca.fit_transform(&Dataset::from(&x)).unwrap();
             let again = pca.fit(&Dataset::from(&scores)).unwrap();
             let top = model.total_variance().max(1e-300);
-            let rank = model.n_useful_components();
+            let rank = model.rank();
             for j in 0..question.k {
                 let (a, b) = (again.explained_variance()[j], model.explained_variance()[j]);
                 assert_close("variance of scores", a, b, 1e-11 * top);
@@ -439,7 +439,7 @@ proptest! {
         let new = Random::new(3).matrix(4, d);
         for solver in [Solver::Auto, Solver::Dual, Solver::Covariance] {
             let model = question.pca(solver).fit(&Dataset::from(&x)).unwrap();
-            let k = model.n_useful_components();
+            let k = model.rank();
             let cut = |j: usize| squares[j] - squares.get(j + 1).copied().unwrap_or(0.0);
             prop_assume!(k > 0 && cut(k - 1) > 1e-4 * squares[0]);
             // Only the k leading left vectors, whatever their signs and however they mix.
@@ -484,7 +484,7 @@ proptest! {
         for other in &given {
             for j in 0..question.k {
                 assert_close("value", other.explained_variance()[j], oracle.values[j], 1e-11 * top);
-                if oracle.gap(j) > 1e-4 * top && j < model.n_useful_components() {
+                if oracle.gap(j) > 1e-4 * top && j < model.rank() {
                     let angle = sine(other.components().row(j), model.components().row(j));
                     prop_assert!(angle < 1e-8);
                 }
@@ -500,7 +500,7 @@ proptest! {
             let column = by_gram.scores().column(j).to_owned();
             let square = column.dot(&column) / (question.n as f64 - 1.0);
             assert_close("scores of gram", square, oracle.values[j], 1e-11 * top);
-            if oracle.gap(j) > 1e-4 * top && j < model.n_useful_components() {
+            if oracle.gap(j) > 1e-4 * top && j < model.rank() {
                 let sign = column.dot(&scores.column(j)).signum();
                 for (a, b) in column.iter().zip(scores.column(j)) {
                     assert_close("score", a * sign, *b, 1e-8 * top.sqrt());
@@ -544,7 +544,7 @@ proptest! {
                 for j in 0..k {
                     let value = model.explained_variance()[j];
                     assert_close(&context, value, oracle.values[j], 1e-10 * top);
-                    if oracle.gap(j) > 1e-4 * top && j < model.n_useful_components() {
+                    if oracle.gap(j) > 1e-4 * top && j < model.rank() {
                         let angle = sine(model.components().row(j), oracle.vectors.row(j));
                         prop_assert!(angle < 1e-8, "{context}: angle {angle:e}");
                     }
@@ -630,7 +630,7 @@ proptest! {
                 }
                 let plain = question.pca(solver).fit(&data).unwrap();
                 let (model, scores) = question.pca(solver).whiten(true).fit_transform(&data).unwrap();
-                let rank = model.n_useful_components();
+                let rank = model.rank();
                 // A variance at 1e-10 of the largest has lost its digits in the score too.
                 let sound = |j: usize| {
                     model.explained_variance()[j] > 1e-6 * model.explained_variance()[0]
@@ -663,7 +663,7 @@ proptest! {
         let loadings = model.loadings();
         let top = model.total_variance().sqrt().max(1e-300);
         let mean = outside.sum() / question.n as f64;
-        for j in 0..model.n_useful_components() {
+        for j in 0..model.rank() {
             if model.explained_variance()[j] < 1e-6 * model.explained_variance()[0] {
                 continue;
             }
@@ -690,7 +690,7 @@ proptest! {
         prop_assume!(oracle.values[0] > 0.0);
         for solver in SOLVERS {
             let (model, scores) = question.pca(solver).fit_transform(&data).unwrap();
-            let rank = model.n_useful_components();
+            let rank = model.rank();
             prop_assume!(rank > 0 && model.explained_variance()[rank - 1] > 1e-5 * oracle.values[0]);
             let (n, divisor) = (question.n as f64, question.n as f64 - 1.0);
             let rows = model.sample_diagnostics(&data).unwrap();
@@ -861,7 +861,7 @@ fn constant_column(x: &Array2<f64>) {
                 .unwrap();
             assert_eq!(model.constant_columns(), [3], "{context}");
             assert_close(&context, model.total_variance(), 4.0, 1e-12);
-            assert_eq!(model.n_useful_components(), 4, "{context}");
+            assert_eq!(model.rank(), 4, "{context}");
             let named = model
                 .warnings()
                 .iter()

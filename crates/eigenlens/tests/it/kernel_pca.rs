@@ -260,9 +260,9 @@ fn an_indefinite_kernel_says_so() {
     for (found, expected) in model.eigenvalues().iter().zip(&values) {
         assert!((found - expected.max(0.0)).abs() < 1e-8 * values[0], "{found} {expected}");
     }
-    assert!(model.n_useful_components() < 60);
+    assert!(model.rank() < 60);
     assert!(scores.iter().all(|v| v.is_finite()));
-    assert!(scores.slice(s![.., model.n_useful_components()..]).iter().all(|v| *v == 0.0));
+    assert!(scores.slice(s![.., model.rank()..]).iter().all(|v| *v == 0.0));
     // A kernel that is positive has no such part.
     assert!(fit(gaussian(0.1), 2, &x).0.negative_part().is_none());
 }
@@ -351,7 +351,7 @@ fn duplicates_and_constant_rows_are_no_trouble() {
     }
     // Rank 39 at most: components past it are null.
     let (all, _) = fit(gaussian(0.2), 60, &twice);
-    assert!(all.n_useful_components() <= 39, "{}", all.n_useful_components());
+    assert!(all.rank() <= 39, "{}", all.rank());
     assert_eq!(all.eigenvalues()[59], 0.0);
     assert!(model.eigenvalues()[0] > 0.0);
     let same = Array2::from_elem((25, 3), 7.5);

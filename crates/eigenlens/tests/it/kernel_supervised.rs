@@ -226,7 +226,7 @@ fn what_cannot_be_is_said() {
     let target = classes(&case.codes);
     let (model, scores) = KernelSupervisedPca::new(5).fit_transform(&data, &target).unwrap();
     assert!(model.warnings().contains(&Warning::LabelRank { rank: 2, requested: 5 }));
-    assert_eq!((model.n_useful_components(), model.target().rank), (2, 2));
+    assert_eq!((model.rank(), model.target().rank), (2, 2));
     assert!(scores.slice(s![.., 2..]).iter().all(|z| *z == 0.0));
     let all = KernelSupervisedPca::new(NComponents::All).fit(&data, &target).unwrap();
     assert_eq!(all.n_components(), 2);

@@ -135,8 +135,8 @@ fn spoilt_arrays_are_refused() {
     assert!(part == "values" && reason.contains("descend"), "{reason}");
     let (part, _) = complaint(|p| floats(p, "values")[2] = -1.0);
     assert_eq!(part, "values");
-    let (part, _) = complaint(|p| floats(p, "weight")[0] = -1.0);
-    assert_eq!(part, "weight");
+    let (part, _) = complaint(|p| floats(p, "inv_scale")[0] = -1.0);
+    assert_eq!(part, "inv_scale");
     let (part, _) = complaint(|p| floats(p, "scale")[0] = 0.0);
     assert_eq!(part, "scale");
     let (part, _) = complaint(|p| floats(p, "spectrum").reverse());
@@ -163,7 +163,7 @@ fn spoilt_descriptions_are_refused() {
     let set = |name: &'static str, value: Value| {
         complaint(move |p| drop(p.description.insert(name.into(), value))).0
     };
-    assert_eq!(set("n_useful_components", Value::Integer(2)), "n_useful_components");
+    assert_eq!(set("rank", Value::Integer(2)), "rank");
     assert_eq!(set("n_samples", Value::Number(0.5)), "n_samples");
     assert_eq!(set("tolerance", Value::Number(f64::NAN)), "tolerance");
     assert_eq!(set("total", Value::Number(-1.0)), "total");

@@ -62,7 +62,7 @@ fn check_ratios<T: Scalar>(x: &Array2<f64>, values: &[f64], scale: f64, solver: 
         assert_close(&context, deviation * deviation, value, near);
     }
     // Rounded to float32, data of low rank have full rank, and a careful route sees it.
-    let useful = model.n_useful_components();
+    let useful = model.rank();
     assert!(useful == values.len() || (useful > values.len() && T::NAME == "f32"), "{context}");
     let residual = model.certificate().relative_residual();
     // A bound by random probes is ten times a usual product.

@@ -201,7 +201,7 @@ fn the_dial_goes_from_pca_to_supervised_pca() {
         }
         // All directions vary, so all that were asked for are useful.
         let model = at(share).fit(&data, &target).unwrap();
-        assert_eq!(model.n_useful_components(), 3);
+        assert_eq!(model.rank(), 3);
         assert!(model.warnings().is_empty(), "{:?}", model.warnings());
         let model = SupervisedPca::new(NComponents::VarianceShare(0.9))
             .supervision(share)
@@ -247,7 +247,7 @@ fn check_storages<T: Scalar>(tolerance: f64) {
                 let table: Table<T> = Table::new(&case.x, storage);
                 let (model, scores) = fit.fit_transform(&table.dataset(), target).unwrap();
                 let context = format!("{storage:?} {} {share}", T::NAME);
-                for j in 0..exact.n_useful_components() {
+                for j in 0..exact.rank() {
                     let off = sine(model.components().row(j), exact.components().row(j));
                     assert!(off < 100.0 * tolerance, "{context}: {off:e}");
                     let (found, expected) = (model.hsic()[j], exact.hsic()[j]);
@@ -462,7 +462,7 @@ fn null_components_are_exactly_null() {
     let data = Dataset::from(&case.x);
     let (model, scores) =
         SupervisedPca::new(5).fit_transform(&data, &classes(&case.codes)).unwrap();
-    assert_eq!(model.n_useful_components(), 2);
+    assert_eq!(model.rank(), 2);
     assert!(model.warnings().contains(&Warning::LabelRank { rank: 2, requested: 5 }));
     assert!(orthogonality(model.components()) < 1e-13);
     for j in 2..5 {
@@ -561,7 +561,7 @@ fn warnings_tell_what_the_target_is() {
     let target = Target::classes((0..8).map(|i| ["a", "b"][i / 4]));
     let model = SupervisedPca::new(1).fit(&Dataset::from(&x), &target).unwrap();
     assert!(model.warnings().contains(&Warning::NoDependence));
-    assert_eq!(model.n_useful_components(), 0);
+    assert_eq!(model.rank(), 0);
     assert_eq!(model.total_hsic(), 0.0);
     let flat = Array2::<f64>::ones((8, 3));
     let model = SupervisedPca::new(1).fit(&Dataset::from(&flat), &target).unwrap();

@@ -11,7 +11,7 @@ use ndarray::{Array2, Axis, array, concatenate, s};
 fn no_variance(model: &PcaModel, k: usize) {
     assert!(model.explained_variance().iter().all(|v| *v == 0.0));
     assert!(model.explained_variance_ratio().iter().all(|v| *v == 0.0));
-    assert_eq!(model.n_useful_components(), 0);
+    assert_eq!(model.rank(), 0);
     assert_eq!(model.certificate().rank, 0);
     assert_eq!(model.total_variance(), 0.0);
     assert!(has(model, |w| *w == Warning::NoVariance));
@@ -154,7 +154,7 @@ fn lines_24_25_rank_below_k() {
             for whiten in [false, true] {
                 let pca = Pca::new(5).solver(solver).whiten(whiten);
                 let (model, scores) = pca.fit_transform(&Dataset::from(&x)).unwrap();
-                assert_eq!(model.n_useful_components(), 3, "{solver:?}");
+                assert_eq!(model.rank(), 3, "{solver:?}");
                 assert_eq!(model.certificate().rank, 3);
                 assert!(has(&model, |w| *w == Warning::NullComponents { rank: 3, requested: 5 }));
                 assert_eq!(model.explained_variance()[3..], [0.0, 0.0]);
@@ -243,7 +243,7 @@ fn line_27_too_many_components() {
         let model = Pca::new(NComponents::All).solver(solver).fit(&Dataset::from(&x)).unwrap();
         assert_eq!(model.n_components(), 6);
         // Uncentred there is no null one.
-        assert_eq!(fit_ok(&x, false, 6, solver).n_useful_components(), 6);
+        assert_eq!(fit_ok(&x, false, 6, solver).rank(), 6);
         for k in [usize::MAX, usize::MAX / 2] {
             let result = Pca::new(k).solver(solver).fit(&Dataset::from(&x));
             assert!(matches!(result, Err(Error::TooManyComponents { .. })));
@@ -259,7 +259,7 @@ fn line_28_duplicates() {
     let (variance, _) = oracle(&one, true);
     for solver in EXACT_ROUTES {
         let model = fit_ok(&columns, true, 4, solver);
-        assert_eq!(model.n_useful_components(), 1);
+        assert_eq!(model.rank(), 1);
         relatively_close(model.explained_variance()[0], 30.0 * variance[0], 1e-13);
         for v in model.components().row(0) {
             relatively_close(*v, 1.0 / 30f64.sqrt(), 1e-13);
@@ -440,7 +440,7 @@ fn line_58_odd_sparse_matrices() {
                 let sparse_data = Dataset::sparse(sparse);
                 let (a, za) = pca.fit_transform(&sparse_data).unwrap();
                 let (b, zb) = pca.fit_transform(&Dataset::from(dense)).unwrap();
-                assert_eq!(a.n_useful_components(), b.n_useful_components());
+                assert_eq!(a.rank(), b.rank());
                 let top = b.explained_variance()[0].max(f64::MIN_POSITIVE);
                 for j in 0..3 {
                     close(a.explained_variance()[j], b.explained_variance()[j], 1e-13 * top);

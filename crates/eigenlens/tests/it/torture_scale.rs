@@ -269,12 +269,12 @@ fn line_21_lauchli() {
     for s in &model.singular_values()[1..] {
         relatively_close(*s, epsilon, 1e-6);
     }
-    assert_eq!(model.n_useful_components(), 3);
+    assert_eq!(model.rank(), 3);
     // Squaring loses them, and says so.
     for solver in [Solver::Covariance, Solver::Dual, Solver::Iterative] {
         let model = Lsa::new(3).solver(solver).fit(&Dataset::from(&x)).unwrap();
         relatively_close(model.singular_values()[0], top, 1e-14);
-        assert_eq!(model.n_useful_components(), 1, "{solver:?}");
+        assert_eq!(model.rank(), 1, "{solver:?}");
         assert!(has(&model, |w| *w == Warning::NullComponents { rank: 1, requested: 3 }));
     }
     // Left to itself the library moves on to the careful route.
@@ -328,7 +328,7 @@ fn line_23_graded_columns() {
         fit_ok(&x, true, 8, solver);
         // Standardised there is nothing hard about it.
         let model = Pca::new(8).standardize(true).solver(solver).fit(&Dataset::from(&x)).unwrap();
-        assert_eq!(model.n_useful_components(), 8);
+        assert_eq!(model.rank(), 8);
         assert!(model.certificate().relative_residual() < 1e-13);
     }
 }
@@ -355,7 +355,7 @@ fn line_41_almost_constant_column() {
                 |w| matches!(w, Warning::ConstantColumns { columns, .. } if columns[..] == [1])
             ));
             assert!(model.components().slice(s![..3, 1]).iter().all(|v| v.abs() <= 1e-15));
-            assert_eq!(model.n_useful_components(), 3);
+            assert_eq!(model.rank(), 3);
         }
         // As doubles the same single-precision numbers do vary.
         let model = pca.fit(&Dataset::from(&widened(&single))).unwrap();
@@ -410,7 +410,7 @@ fn line_42_negative_zero_and_denormals() {
         // ±5e-324 is a column like any other once it is standardised: its sd is √(30/29) · 5e-324,
         // which rounds to 5e-324.
         assert_eq!(model.scale().unwrap()[1], 5e-324);
-        assert_eq!(model.n_useful_components(), 4);
+        assert_eq!(model.rank(), 4);
     }
 }
 

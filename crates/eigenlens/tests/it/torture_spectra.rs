@@ -227,7 +227,7 @@ fn lines_29_31_squares_of_a_rotation_are_one_group() {
         let x = mirrored(&with_singular_values(6, n, d, &values));
         for solver in [Solver::Covariance, Solver::Dual, Solver::Iterative] {
             let model = Pca::new(32).solver(solver).fit(&Dataset::from(&x)).unwrap();
-            assert_eq!(model.n_useful_components(), 30, "{solver:?} {n} × {d}");
+            assert_eq!(model.rank(), 30, "{solver:?} {n} × {d}");
             let found = model.components().slice(s![..30, ..]).to_owned();
             // Their span is the row space: it keeps the data whole.
             let kept = x.dot(&found.t()).dot(&found);

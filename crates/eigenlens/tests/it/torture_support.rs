@@ -235,7 +235,7 @@ pub fn check_ok<T: Scalar>(x: &Array2<T>, center: bool, model: &PcaModel, scores
     let singular: Vec<f64> = values.iter().map(|v| v / size_of * ((n - 1) as f64).sqrt()).collect();
     let top = singular.first().copied().unwrap_or(0.0);
     if top > 0.0 {
-        let useful = model.n_useful_components();
+        let useful = model.rank();
         let z = xc.dot(&u.t());
         let mut residual = xc.t().dot(&z);
         for (j, mut column) in residual.columns_mut().into_iter().enumerate().take(useful) {

@@ -141,7 +141,7 @@ impl EmbeddingModel {
     }
 
     /// Components that carry something; the coordinates of those after them are 0.
-    pub fn n_useful_components(&self) -> usize {
+    pub fn rank(&self) -> usize {
         self.parts.rank
     }
 

@@ -180,7 +180,7 @@ fn values(model: &EmbeddingModel) -> [(&'static str, Value); 11] {
     });
     let landmarks = model.landmarks().map(|all| Value::list(all.iter().map(|&i| i as usize)));
     [
-        ("n_useful_components", model.n_useful_components().into()),
+        ("rank", model.rank().into()),
         ("eigenvalues", numbers(model.eigenvalues())),
         ("trace", model.trace().into()),
         ("explained_variance", optional(model.explained_variance())),

@@ -54,7 +54,7 @@ impl EmbeddingModel {
         parts.description.extend(
             [
                 ("map", Value::map(map)),
-                ("n_useful_components", all.rank.into()),
+                ("rank", all.rank.into()),
                 ("trace", all.trace.into()),
                 ("negative_part", negative.unwrap_or(Value::Null)),
                 ("quality", quality(&all.quality)),
@@ -71,7 +71,7 @@ impl EmbeddingModel {
     /// Puts a model together from its parts, which may come from anywhere: names, shapes,
     /// finiteness, order and every node number are checked first.
     pub fn from_parts(parts: &Parts) -> Result<EmbeddingModel> {
-        parts.check_version()?;
+        let parts = &*parts.upgraded()?;
         let method = parts.method_of(&METHODS)?;
         let entries = parts.entries();
         let (linear, own) = embedding_map::split(parts);
@@ -81,9 +81,9 @@ impl EmbeddingModel {
         if n < 2 || k == 0 {
             return wrong("coordinates", format!("has the shape {n} × {k}"));
         }
-        let rank = entries.count("n_useful_components")?;
+        let rank = entries.count("rank")?;
         if rank > k {
-            return entries.must_be("n_useful_components", "at most the number of components");
+            return entries.must_be("rank", "at most the number of components");
         }
         let tolerance = entries.number("tolerance")?;
         if !(tolerance > 0.0 && tolerance < 1.0) {

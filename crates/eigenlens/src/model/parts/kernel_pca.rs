@@ -78,7 +78,7 @@ impl KernelPcaModel {
     /// Puts a model together from its parts, which may come from anywhere: names, shapes,
     /// finiteness and order are checked first.
     pub fn from_parts(parts: &Parts) -> Result<KernelPcaModel> {
-        parts.check_version()?;
+        let parts = &*parts.upgraded()?;
         parts.method_of(&["kernel-pca"])?;
         parts.check_names(&[&ARRAYS[..], &records::ARRAYS[..]].concat())?;
         let entries = parts.entries();

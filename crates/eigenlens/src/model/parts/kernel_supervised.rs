@@ -49,7 +49,7 @@ impl KernelSupervisedPcaModel {
                 ("total_hsic", all.total_hsic.into()),
                 ("n_samples", all.core.count().into()),
                 ("n_features", all.n_features.into()),
-                ("centered", all.center.into()),
+                ("center", all.center.into()),
                 ("tolerance", all.tolerance.into()),
                 ("feature_names", names.unwrap_or(Value::Null)),
             ]
@@ -60,7 +60,7 @@ impl KernelSupervisedPcaModel {
 
     /// Puts a model together from its parts, which may come from anywhere: everything is checked.
     pub fn from_parts(parts: &Parts) -> Result<KernelSupervisedPcaModel> {
-        parts.check_version()?;
+        let parts = &*parts.upgraded()?;
         parts.method_of(&[METHOD])?;
         parts.check_names(&[&ARRAYS[..], &records::ARRAYS[..]].concat())?;
         let entries = parts.entries();
@@ -111,7 +111,7 @@ impl KernelSupervisedPcaModel {
             variances: not_negative(parts, "variances", k)?,
             total,
             n_features: d,
-            center: entries.flag("centered")?,
+            center: entries.flag("center")?,
             target: target(parts)?,
             certificate: records::certificate(parts, k)?,
             convergence: records::convergence(parts)?,

@@ -22,7 +22,7 @@ pub(super) fn read(parts: &Parts) -> Result<Option<MissingReport>> {
     let mut missing_report = MissingReport::new(policy, &MissingCounts::default());
     missing_report.missing = entries.count("missing")?;
     missing_report.entries = entries.count("entries")?;
-    missing_report.rows_with_holes = entries.count("rows_with_holes")?;
+    missing_report.rows_with_missing = entries.count("rows_with_missing")?;
     missing_report.empty_rows = entries.count("empty_rows")?;
     missing_report.dropped_columns = entries.texts("dropped_columns")?;
     if missing_report.missing > missing_report.entries {

@@ -41,7 +41,7 @@ impl PpcaMixtureModel {
 
     /// Puts a model together from its parts, which may come from anywhere: everything is checked.
     pub fn from_parts(parts: &Parts) -> Result<PpcaMixtureModel> {
-        parts.check_version()?;
+        let parts = &*parts.upgraded()?;
         parts.method_of(&["ppca-mixture"])?;
         let entries = parts.entries();
         let (count, k) = (entries.count("n_parts")?, entries.count("latent_dimension")?);

@@ -15,6 +15,7 @@ mod ppca;
 mod records;
 mod sparse_pca;
 mod supervised;
+mod upgrade;
 mod value;
 mod warnings;
 
@@ -58,7 +59,7 @@ pub enum Numbers {
 
 impl Parts {
     /// The version of the layout that this library writes. It reads this and every earlier one.
-    pub const VERSION: u64 = 1;
+    pub const VERSION: u64 = 2;
 
     pub(crate) fn new(method: &str) -> Parts {
         Parts {
@@ -67,17 +68,6 @@ impl Parts {
             arrays: BTreeMap::new(),
             description: BTreeMap::new(),
         }
-    }
-
-    /// Refuses a version that this library does not know.
-    pub(crate) fn check_version(&self) -> Result<()> {
-        if self.version == 0 || self.version > Parts::VERSION {
-            return wrong(
-                "version",
-                format!("is {}, but this program reads up to {}", self.version, Parts::VERSION),
-            );
-        }
-        Ok(())
     }
 
     /// The method, where it is one of these.

@@ -15,8 +15,8 @@ const ARRAYS: [&str; 10] = [
     "components",
     "values",
     "mean",
-    "mean_low",
-    "weight",
+    "mean_lo",
+    "inv_scale",
     "scale",
     "column_exponents",
     "constant_columns",
@@ -44,7 +44,7 @@ impl PcaModel {
         let names = all.core.feature_names.as_ref().map(Value::list);
         parts.description.extend(
             [
-                ("n_useful_components", all.map.rank.into()),
+                ("rank", all.map.rank.into()),
                 ("total", all.total.into()),
                 ("next_value", all.next_value.into()),
                 ("n_samples", all.core.n_samples.into()),
@@ -70,13 +70,13 @@ impl PcaModel {
         methods: &[&'static str],
         more: &[&str],
     ) -> Result<PcaModel> {
-        parts.check_version()?;
+        let parts = &*parts.upgraded()?;
         let method = parts.method_of(methods)?;
         parts.check_names(&[&ARRAYS[..], &records::ARRAYS[..], more].concat())?;
         let entries = parts.entries();
         let components = components(parts)?;
         let (k, d) = components.dim();
-        let rank = entries.count("n_useful_components")?;
+        let rank = entries.count("rank")?;
         let values = values(parts, k, rank)?;
         let total = entries.number("total")?;
         if total < values.iter().sum::<f64>() * (1.0 - 1e-3) {
@@ -145,20 +145,20 @@ fn values(parts: &Parts, k: usize, rank: usize) -> Result<Vec<f64>> {
     let carrying = values.iter().filter(|v| **v > 0.0).count();
     if carrying != rank {
         let reason = format!("is {rank}, but {carrying} variances are above 0");
-        return wrong("n_useful_components", reason);
+        return wrong("rank", reason);
     }
     Ok(values)
 }
 
 /// The arrays of a standardisation.
 pub(super) const STANDARDIZATION: [&str; 6] =
-    ["mean", "mean_low", "weight", "scale", "column_exponents", "constant_columns"];
+    ["mean", "mean_lo", "inv_scale", "scale", "column_exponents", "constant_columns"];
 
 /// Writes down what is subtracted and multiplied before anything else.
 pub(super) fn put_scaler(parts: &mut Parts, scaler: &Scaler) {
     parts.put("mean", &scaler.mean_hi);
-    parts.put("mean_low", &scaler.mean_lo);
-    parts.put("weight", &scaler.inv_scale);
+    parts.put("mean_lo", &scaler.mean_lo);
+    parts.put("inv_scale", &scaler.inv_scale);
     parts.put_whole("constant_columns", scaler.constant.iter().map(|&f| f as i64));
     if let Some(scale) = &scaler.scale {
         parts.put("scale", scale);
@@ -171,7 +171,7 @@ pub(super) fn put_scaler(parts: &mut Parts, scaler: &Scaler) {
 
 pub(super) fn scaler(parts: &Parts, d: usize, center: bool) -> Result<Scaler> {
     let mean = parts.vector("mean", d)?;
-    let low = parts.vector("mean_low", d)?;
+    let low = parts.vector("mean_lo", d)?;
     if !center && mean.iter().chain(&low).any(|m| *m != 0.0) {
         return wrong("mean", "is not 0, but the model does not centre".into());
     }
@@ -195,7 +195,7 @@ pub(super) fn scaler(parts: &Parts, d: usize, center: bool) -> Result<Scaler> {
     Ok(Scaler {
         mean_hi: mean,
         mean_lo: low,
-        inv_scale: not_negative(parts, "weight", d)?,
+        inv_scale: not_negative(parts, "inv_scale", d)?,
         column_exponents: column_exponents(parts, d)?,
         scale,
         exponent: exponent as i32,

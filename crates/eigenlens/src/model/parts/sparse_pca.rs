@@ -18,8 +18,8 @@ const ARRAYS: [&str; 12] = [
     "penalties",
     "objective",
     "mean",
-    "mean_low",
-    "weight",
+    "mean_lo",
+    "inv_scale",
     "scale",
     "column_exponents",
     "constant_columns",
@@ -37,8 +37,8 @@ impl SparsePcaModel {
         parts.put_matrix("score_covariance", &all.score_covariance);
         parts.put("plain", &all.plain);
         parts.put("mean", &scaler.mean_hi);
-        parts.put("mean_low", &scaler.mean_lo);
-        parts.put("weight", &scaler.inv_scale);
+        parts.put("mean_lo", &scaler.mean_lo);
+        parts.put("inv_scale", &scaler.inv_scale);
         parts.put_whole("constant_columns", scaler.constant.iter().map(|&f| f as i64));
         if let Some(scale) = &scaler.scale {
             parts.put("scale", scale);
@@ -74,7 +74,7 @@ impl SparsePcaModel {
     /// Puts a model together from its parts, which may come from anywhere: names, shapes,
     /// finiteness and lengths are checked first.
     pub fn from_parts(parts: &Parts) -> Result<SparsePcaModel> {
-        parts.check_version()?;
+        let parts = &*parts.upgraded()?;
         parts.method_of(&["sparse-pca"])?;
         parts.check_names(&ARRAYS)?;
         let entries = parts.entries();

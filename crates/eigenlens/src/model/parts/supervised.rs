@@ -15,8 +15,8 @@ const ARRAYS: [&str; 10] = [
     "hsic",
     "variances",
     "mean",
-    "mean_low",
-    "weight",
+    "mean_lo",
+    "inv_scale",
     "scale",
     "column_exponents",
     "constant_columns",
@@ -39,7 +39,7 @@ impl SupervisedPcaModel {
         let names = all.core.feature_names.as_ref().map(Value::list);
         parts.description.extend(
             [
-                ("n_useful_components", all.map.rank.into()),
+                ("rank", all.map.rank.into()),
                 ("total", all.total.into()),
                 ("total_hsic", all.total_hsic.into()),
                 ("n_samples", all.core.n_samples.into()),
@@ -55,13 +55,13 @@ impl SupervisedPcaModel {
 
     /// Puts a model together from its parts, which may come from anywhere: everything is checked.
     pub fn from_parts(parts: &Parts) -> Result<SupervisedPcaModel> {
-        parts.check_version()?;
+        let parts = &*parts.upgraded()?;
         parts.method_of(&[METHOD])?;
         parts.check_names(&[&ARRAYS[..], &records::ARRAYS[..]].concat())?;
         let entries = parts.entries();
         let components = components(parts)?;
         let (k, d) = components.dim();
-        let rank = entries.count("n_useful_components")?;
+        let rank = entries.count("rank")?;
         let values = shares(parts, k, rank)?;
         let center = entries.flag("center")?;
         let (total, total_hsic) = (entries.number("total")?, entries.number("total_hsic")?);
@@ -113,8 +113,8 @@ impl SupervisedPcaModel {
 
 fn put_scaler(parts: &mut Parts, scaler: &Scaler) {
     parts.put("mean", &scaler.mean_hi);
-    parts.put("mean_low", &scaler.mean_lo);
-    parts.put("weight", &scaler.inv_scale);
+    parts.put("mean_lo", &scaler.mean_lo);
+    parts.put("inv_scale", &scaler.inv_scale);
     parts.put_whole("constant_columns", scaler.constant.iter().map(|&f| f as i64));
     if let Some(scale) = &scaler.scale {
         parts.put("scale", scale);
@@ -135,7 +135,7 @@ pub(super) fn shares(parts: &Parts, k: usize, rank: usize) -> Result<Vec<f64>> {
     let carrying = values.iter().filter(|v| **v > 0.0).count();
     if carrying != rank {
         let reason = format!("is {rank}, but {carrying} values are above 0");
-        return wrong("n_useful_components", reason);
+        return wrong("rank", reason);
     }
     Ok(values)
 }
