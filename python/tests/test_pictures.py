@@ -8,7 +8,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from eigenlens import PCA, ProbabilisticPCA, SpectralEmbedding, SupervisedPCA, load, plots
+from eigenlens import PCA, ProbabilisticPCA, RBFSampler, SupervisedPCA, load, plots
 from eigenlens._load import _BY_METHOD
 
 FLAGS = {
@@ -106,7 +106,7 @@ def test_what_cannot_be_drawn_is_said(spread):
         with pytest.raises(ValueError, match=words):
             plots.plot(pca, kind, **options)
     with pytest.raises(TypeError, match="no model"):
-        plots.plot(SpectralEmbedding(2).fit(spread))
+        plots.plot(RBFSampler(n_components=2).fit(spread))
 
 
 def test_the_axes_are_named_by_the_model(spread):

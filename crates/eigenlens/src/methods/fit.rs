@@ -185,27 +185,7 @@ impl Fit {
         let limit = self.limit(&columns, d)?;
         let max_rank = max_rank(&columns, &variances, self.center);
         let standardized = || Standardized { grid: &grid, scaler: &scaler };
-        let solver = match (plan.route, self.solver) {
-            (Route::Covariance, _) => CovarianceSolver::Covariance {
-                matrix: covariance(scatter.unwrap_or_default(), &columns, &scaler, self.center),
-                noise: if T::EPSILON > f64::EPSILON { 2.0 * T::EPSILON } else { 0.0 },
-            },
-            (Route::Dual, _) => CovarianceSolver::Dual {
-                data: standardized(),
-                gram: standardized().gram_matrix()?,
-                divisor,
-            },
-            (Route::Svd, _) => {
-                CovarianceSolver::Svd { data: standardized(), tall: columns.rows >= d, divisor }
-            }
-            (Route::Randomized, Solver::Randomized { oversampling, power_iterations: power }) => {
-                let operator = FeatureGram { data: standardized(), divisor };
-                CovarianceSolver::Randomized { operator, oversampling, power }
-            }
-            _ => CovarianceSolver::Iterative {
-                operator: FeatureGram { data: standardized(), divisor },
-            },
-        };
+        let solver = self.covariance_solver(plan.route, standardized(), &columns, scatter)?;
         // Step 3: the pairs.
         let shape = data.shape();
         let task = self.task(&shape);
@@ -251,33 +231,10 @@ impl Fit {
         if let Some(next) = slower.filter(|_| !pairs.convergence.converged) {
             return too_slow(next);
         }
-        let rank = pairs
-            .values
-            .iter()
-            .take(k.min(max_rank))
-            .filter(|v| **v > pairs.rounding_floor)
-            .count();
+        // Step 4: what is rounding, order, sign, null directions.
+        let rank = null_below_rounding(&mut pairs, k, max_rank);
         let below_rounding = rank < k.min(max_rank) && total > 0.0;
-        // The value after the last one asked for keeps its size: it is the guard that gaps are
-        // measured to.
-        let carries = if rank < k { rank } else { max_rank };
-        for (j, v) in pairs.values.iter_mut().enumerate().skip(rank) {
-            if j >= carries || *v <= pairs.rounding_floor {
-                *v = 0.0;
-            }
-        }
-        // Step 4: order, sign, null directions.
-        let tie = T::SIGN_TIE;
-        let (values, mut components) =
-            finish::largest_first(&pairs.values, &pairs.vectors, k.min(pairs.values.len()), tie);
-        let mut values: Vec<f64> = values;
-        values.resize(k, 0.0);
-        if components.nrows() < k {
-            let missing = Array2::zeros((k - components.nrows(), d));
-            components = ndarray::concatenate(Axis(0), &[components.view(), missing.view()])
-                .map_err(|e| Error::Internal(e.to_string()))?;
-        }
-        finish::complete(&mut components, rank, tie);
+        let (values, components) = ordered(&pairs, k, rank, T::SIGN_TIE)?;
         // Step 5: scores and certificate, in one pass over the data.
         let map =
             LinearMap { scaler: scaler.clone(), components, rank, threads: self.options.threads };
@@ -333,6 +290,33 @@ impl Fit {
         });
         let rows = columns.rows;
         Ok(Followed::Fitted(Box::new(Fitted { model, scores, below_rounding, rows })))
+    }
+
+    /// The route's matrix or operator.
+    fn covariance_solver<'a, T: Scalar>(
+        &self,
+        route: Route,
+        data: Standardized<'a, T>,
+        columns: &Columns,
+        scatter: Option<Array2<f64>>,
+    ) -> Result<CovarianceSolver<'a, T>> {
+        let divisor = columns.weight - 1.0;
+        Ok(match (route, self.solver) {
+            (Route::Covariance, _) => CovarianceSolver::Covariance {
+                matrix: covariance(scatter.unwrap_or_default(), columns, data.scaler, self.center),
+                noise: if T::EPSILON > f64::EPSILON { 2.0 * T::EPSILON } else { 0.0 },
+            },
+            (Route::Dual, _) => CovarianceSolver::Dual { gram: data.gram_matrix()?, data, divisor },
+            (Route::Svd, _) => {
+                let tall = columns.rows >= data.scaler.inv_scale.len();
+                CovarianceSolver::Svd { data, tall, divisor }
+            }
+            (Route::Randomized, Solver::Randomized { oversampling, power_iterations: power }) => {
+                let operator = FeatureGram { data, divisor };
+                CovarianceSolver::Randomized { operator, oversampling, power }
+            }
+            _ => CovarianceSolver::Iterative { operator: FeatureGram { data, divisor } },
+        })
     }
 
     /// Why the answer of a fast route is not good enough, if it is not.
@@ -417,6 +401,34 @@ impl Fit {
         self.n_components.check_limit(limit, n, d)?;
         Ok(limit)
     }
+}
+
+/// How many of the first `k` pairs carry something; the others become exactly 0. The value after the last one
+/// asked for keeps its size: it is the guard that gaps are measured to.
+fn null_below_rounding(pairs: &mut EigenPairs, k: usize, max_rank: usize) -> usize {
+    let floor = pairs.rounding_floor;
+    let rank = pairs.values.iter().take(k.min(max_rank)).filter(|v| **v > floor).count();
+    let carries = if rank < k { rank } else { max_rank };
+    for (j, v) in pairs.values.iter_mut().enumerate().skip(rank) {
+        if j >= carries || *v <= floor {
+            *v = 0.0;
+        }
+    }
+    rank
+}
+
+/// `k` values and components (k × d), largest first, signed; those beyond the rank completed.
+fn ordered(pairs: &EigenPairs, k: usize, rank: usize, tie: f64) -> Result<(Vec<f64>, Array2<f64>)> {
+    let (mut values, mut components) =
+        finish::largest_first(&pairs.values, &pairs.vectors, k.min(pairs.values.len()), tie);
+    values.resize(k, 0.0);
+    if components.nrows() < k {
+        let missing = Array2::zeros((k - components.nrows(), components.ncols()));
+        components = ndarray::concatenate(Axis(0), &[components.view(), missing.view()])
+            .map_err(|e| Error::Internal(e.to_string()))?;
+    }
+    finish::complete(&mut components, rank, tie);
+    Ok((values, components))
 }
 
 fn empty<T: Scalar>(model: &PcaModel) -> Array2<T> {
