@@ -2,7 +2,7 @@
 //! used whatever the method.
 
 use super::observed::ObservedScores;
-use super::ppca::{HeldOut, ImputedEntry, Posterior};
+use super::ppca::{HeldOut, Imputation, ImputedEntry, Posterior};
 use super::{PcaModel, PpcaMixtureModel, PpcaModel};
 use crate::data::{AnyArray, AnyDataset};
 use crate::error::Result;
@@ -47,8 +47,15 @@ pub struct Imputed {
 }
 
 impl Imputed {
-    fn new<T: Scalar>(tables: Vec<Array2<T>>, entries: Vec<ImputedEntry>) -> Imputed {
-        Imputed { tables: tables.into_iter().map(AnyArray::from).collect(), entries }
+    /// The table with means, or those that are drawn in its place.
+    fn new<T: Scalar>(
+        means: Imputation<T>,
+        draws: usize,
+        draw: impl FnOnce() -> Result<Vec<Array2<T>>>,
+    ) -> Result<Imputed> {
+        let tables = if draws == 0 { vec![means.table] } else { draw()? };
+        let tables = tables.into_iter().map(AnyArray::from).collect();
+        Ok(Imputed { tables, entries: means.entries })
     }
 }
 
@@ -143,11 +150,7 @@ impl Density for PpcaModel {
 
     fn impute(&self, data: &AnyDataset, draws: usize, seed: u64) -> Result<Imputed> {
         dispatch!(data, d => {
-            let found = self.impute(d)?;
-            match draws {
-                0 => Ok(Imputed::new(vec![found.table], found.entries)),
-                _ => Ok(Imputed::new(self.multiple_imputations(d, draws, seed)?, found.entries)),
-            }
+            Imputed::new(self.impute(d)?, draws, || self.multiple_imputations(d, draws, seed))
         })
     }
 }
@@ -178,11 +181,7 @@ impl Density for PpcaMixtureModel {
 
     fn impute(&self, data: &AnyDataset, draws: usize, seed: u64) -> Result<Imputed> {
         dispatch!(data, d => {
-            let found = self.impute(d)?;
-            match draws {
-                0 => Ok(Imputed::new(vec![found.table], found.entries)),
-                _ => Ok(Imputed::new(self.multiple_imputations(d, draws, seed)?, found.entries)),
-            }
+            Imputed::new(self.impute(d)?, draws, || self.multiple_imputations(d, draws, seed))
         })
     }
 }

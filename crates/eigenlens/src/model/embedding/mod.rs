@@ -51,6 +51,18 @@ pub(crate) enum EmbeddingMap {
     Lle(LleMap),
 }
 
+impl EmbeddingMap {
+    /// The number of features of the samples that it places.
+    pub(crate) fn n_features(&self) -> usize {
+        match self {
+            EmbeddingMap::Linear { pca, .. } => pca.n_features(),
+            EmbeddingMap::Distances(map) => map.n_features(),
+            EmbeddingMap::Laplacian(map) => map.n_features(),
+            EmbeddingMap::Lle(map) => map.points.n_features(),
+        }
+    }
+}
+
 /// Everything a fit found out.
 pub(crate) struct EmbeddingParts {
     pub core: ModelCore,
@@ -107,11 +119,6 @@ impl EmbeddingModel {
         EmbeddingModel { parts, eigenvalues }
     }
 
-    pub(super) fn with_names(mut self, names: Option<Vec<String>>) -> Self {
-        self.parts.core.feature_names = names;
-        self
-    }
-
     pub(super) fn parts(&self) -> &EmbeddingParts {
         &self.parts
     }
@@ -153,12 +160,7 @@ impl EmbeddingModel {
     /// The number of features, d, that new samples must have. A model made from a matrix of distances or
     /// affinities takes those to the n training samples in their place.
     pub fn n_features(&self) -> usize {
-        match &self.parts.map {
-            EmbeddingMap::Linear { pca, .. } => pca.n_features(),
-            EmbeddingMap::Distances(map) => map.n_features(),
-            EmbeddingMap::Laplacian(map) => map.n_features(),
-            EmbeddingMap::Lle(map) => map.points.n_features(),
-        }
+        self.parts.map.n_features()
     }
 
     /// Whether the model was made from a distance matrix and takes distances to the training

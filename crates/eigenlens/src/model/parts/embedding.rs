@@ -1,9 +1,8 @@
 //! A spectral embedding taken apart and put together.
 
-use super::{Parts, Value, embedding_map, pca, records, warnings, wrong};
+use super::{Parts, Value, embedding_map, records, wrong};
 use crate::error::Result;
 use crate::graph::{Neighborhood, Quality};
-use crate::model::ModelCore;
 use crate::model::NegativePart;
 use crate::model::embedding::{Distances, EmbeddingMap, EmbeddingModel, EmbeddingParts};
 
@@ -37,8 +36,7 @@ impl EmbeddingModel {
         parts.put("eigenvalues", &all.eigenvalues);
         let map = embedding_map::put(&mut parts, &all.map);
         records::put(&mut parts, &all.certificate, &all.convergence, &all.core.plan);
-        warnings::put(&mut parts, &all.core.warnings);
-        let names = all.core.feature_names.as_ref().map(Value::list);
+        records::put_core(&mut parts, &all.core);
         // Only numbers beyond the usual have a unit: other files are what they always were.
         if all.exponent != 0 {
             let exponent = Value::Integer(i64::from(all.exponent));
@@ -61,7 +59,6 @@ impl EmbeddingModel {
                 ("neighborhood", neighborhood(all.neighborhood)),
                 ("n_bridges", all.bridges.into()),
                 ("tolerance", all.tolerance.into()),
-                ("feature_names", names.unwrap_or(Value::Null)),
             ]
             .map(|(name, value)| (name.to_string(), value)),
         );
@@ -100,15 +97,8 @@ impl EmbeddingModel {
         if on_graph != neighborhood.is_some() {
             return entries.must_be("neighborhood", "that of a graph, where there is a graph");
         }
-        let model = EmbeddingModel::assemble(EmbeddingParts {
-            core: ModelCore {
-                method,
-                n_samples: Some(coordinates.nrows() as f64),
-                feature_names: None,
-                plan: records::plan(parts)?,
-                warnings: warnings::read(parts)?,
-                missing: None,
-            },
+        Ok(EmbeddingModel::assemble(EmbeddingParts {
+            core: records::core(parts, method, Some(n as f64), map.n_features())?,
             map,
             exponent: read_exponent(parts)?,
             eigenvalues: eigenvalues(parts, k, method)?,
@@ -123,12 +113,7 @@ impl EmbeddingModel {
             tolerance,
             threads: None,
             coordinates,
-        });
-        let names = match entries.get("feature_names")? {
-            Value::Null => None,
-            _ => Some(pca::feature_names(parts, model.n_features())?),
-        };
-        Ok(model.with_names(names))
+        }))
     }
 }
 

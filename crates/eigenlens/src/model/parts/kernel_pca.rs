@@ -1,9 +1,8 @@
 //! A kernel model taken apart and put together.
 
-use super::{Entries, Parts, Value, records, warnings, wrong};
+use super::{Entries, Parts, Value, records, wrong};
 use crate::error::{Error, Result};
 use crate::kernel::{Arithmetic, Points, Projection, RandomFeatures, ResolvedKernel, SparsePoints};
-use crate::model::ModelCore;
 use crate::model::kernel_summary::{accuracy_value, kernel_value};
 use crate::model::{
     FeatureMap, KernelAccuracy, KernelBody, KernelMap, KernelPcaModel, KernelPcaParts, NegativePart,
@@ -48,7 +47,7 @@ impl KernelPcaModel {
             }
         };
         records::put(&mut parts, &all.certificate, &all.convergence, &all.core.plan);
-        warnings::put(&mut parts, &all.core.warnings);
+        records::put_core(&mut parts, &all.core);
         let negative = all.negative.map(|negative| {
             Value::map([
                 ("share", Value::from(negative.share)),
@@ -56,7 +55,6 @@ impl KernelPcaModel {
                 ("complete", negative.complete.into()),
             ])
         });
-        let names = all.core.feature_names.as_ref().map(Value::list);
         parts.description.extend(
             [
                 ("body", Value::from(body)),
@@ -68,7 +66,6 @@ impl KernelPcaModel {
                 ("n_samples", all.core.count().into()),
                 ("n_features", all.n_features.into()),
                 ("tolerance", all.tolerance.into()),
-                ("feature_names", names.unwrap_or(Value::Null)),
             ]
             .map(|(name, value)| (name.to_string(), value)),
         );
@@ -100,17 +97,7 @@ impl KernelPcaModel {
         let kernel = kernel(&entries.map("kernel")?)?;
         let means = if parts.has("column_means") { n_samples } else { 0 };
         Ok(KernelPcaModel::assemble(KernelPcaParts {
-            core: ModelCore {
-                method: "kernel-pca",
-                n_samples: Some(n_samples as f64),
-                feature_names: match entries.get("feature_names")? {
-                    Value::Null => None,
-                    _ => Some(feature_names(parts, d)?),
-                },
-                plan: records::plan(parts)?,
-                warnings: warnings::read(parts)?,
-                missing: None,
-            },
+            core: records::core(parts, "kernel-pca", Some(n_samples as f64), d)?,
             body: body(parts, kernel, d, k)?,
             values,
             total,

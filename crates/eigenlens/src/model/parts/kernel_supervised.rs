@@ -1,11 +1,10 @@
 //! A kernel supervised PCA taken apart and put together.
 
 use super::kernel_pca::{body, check_storable, kernel, put_points};
-use super::pca::{feature_names, not_negative};
+use super::pca::not_negative;
 use super::supervised::{put_target, shares, target};
-use super::{Parts, Value, records, warnings, wrong};
+use super::{Parts, Value, records, wrong};
 use crate::error::Result;
-use crate::model::ModelCore;
 use crate::model::kernel_summary::kernel_value;
 use crate::model::{KernelBody, KernelSupervisedParts, KernelSupervisedPcaModel};
 
@@ -38,9 +37,8 @@ impl KernelSupervisedPcaModel {
         parts.put("variances", &all.variances);
         let form = put_points(&mut parts, &all.map);
         records::put(&mut parts, &all.certificate, &all.convergence, &all.core.plan);
-        warnings::put(&mut parts, &all.core.warnings);
+        records::put_core(&mut parts, &all.core);
         put_target(&mut parts, &all.target);
-        let names = all.core.feature_names.as_ref().map(Value::list);
         parts.description.extend(
             [
                 ("body", Value::from(form)),
@@ -51,7 +49,6 @@ impl KernelSupervisedPcaModel {
                 ("n_features", all.n_features.into()),
                 ("center", all.center.into()),
                 ("tolerance", all.tolerance.into()),
-                ("feature_names", names.unwrap_or(Value::Null)),
             ]
             .map(|(name, value)| (name.to_string(), value)),
         );
@@ -93,17 +90,7 @@ impl KernelSupervisedPcaModel {
             return entries.must_be("n_samples", "the number of points");
         }
         Ok(KernelSupervisedPcaModel::assemble(KernelSupervisedParts {
-            core: ModelCore {
-                method: "kernel-supervised-pca",
-                n_samples: Some(n_samples as f64),
-                feature_names: match entries.get("feature_names")? {
-                    Value::Null => None,
-                    _ => Some(feature_names(parts, d)?),
-                },
-                plan: records::plan(parts)?,
-                warnings: warnings::read(parts)?,
-                missing: None,
-            },
+            core: records::core(parts, "kernel-supervised-pca", Some(n_samples as f64), d)?,
             map,
             values,
             hsic: not_negative(parts, "hsic", k)?,

@@ -1,10 +1,9 @@
 //! A mixture taken apart and put together.
 
 use super::ppca::{TRACE, put_record, record};
-use super::{Parts, Value, missing_report, pca, records, warnings, wrong};
+use super::{Parts, Value, pca, records, wrong};
 use crate::em::FactorGaussian;
 use crate::error::Result;
-use crate::model::ModelCore;
 use crate::model::PpcaMixtureModel;
 use ndarray::Array1;
 
@@ -23,16 +22,13 @@ impl PpcaMixtureModel {
         pca::put_scaler(&mut parts, &self.scaler);
         put_record(&mut parts, Some(&self.em));
         records::put_plan(&mut parts, &self.core.plan);
-        warnings::put(&mut parts, &self.core.warnings);
-        missing_report::put(&mut parts, self.core.missing.as_ref());
-        let names = self.core.feature_names.as_ref().map(Value::list);
+        records::put_core(&mut parts, &self.core);
         parts.description.extend(
             [
                 ("n_parts", Value::from(self.n_parts())),
                 ("latent_dimension", self.latent_dimension().into()),
                 ("n_samples", self.core.n_samples.into()),
                 ("log_likelihood", self.log_likelihood.into()),
-                ("feature_names", names.unwrap_or(Value::Null)),
             ]
             .map(|(name, value)| (name.to_string(), value)),
         );
@@ -91,17 +87,7 @@ impl PpcaMixtureModel {
             return entries.must_be("em", "a record of the iteration");
         };
         Ok(PpcaMixtureModel {
-            core: ModelCore {
-                method: "ppca-mixture",
-                n_samples: Some(n_samples),
-                feature_names: match entries.get("feature_names")? {
-                    Value::Null => None,
-                    _ => Some(pca::feature_names(parts, d)?),
-                },
-                plan: records::plan(parts)?,
-                warnings: warnings::read(parts)?,
-                missing: missing_report::read(parts)?,
-            },
+            core: records::core(parts, "ppca-mixture", Some(n_samples), d)?,
             scaler: pca::scaler(parts, d, true)?,
             parts: all,
             log_likelihood: entries.number("log_likelihood")?,

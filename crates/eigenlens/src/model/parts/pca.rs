@@ -1,9 +1,8 @@
 //! A linear model taken apart and put together.
 
-use super::{Array, Numbers, Parts, Value, missing_report, records, warnings, wrong};
+use super::{Array, Numbers, Parts, Value, records, wrong};
 use crate::data::Scaler;
 use crate::error::Result;
-use crate::model::ModelCore;
 use crate::model::{LinearMap, PcaModel, PcaParts};
 use crate::solver::certificate;
 use ndarray::Array2;
@@ -39,9 +38,7 @@ impl PcaModel {
             parts.put("spectrum", spectrum);
         }
         records::put(&mut parts, &all.certificate, &all.convergence, &all.core.plan);
-        warnings::put(&mut parts, &all.core.warnings);
-        missing_report::put(&mut parts, all.core.missing.as_ref());
-        let names = all.core.feature_names.as_ref().map(Value::list);
+        records::put_core(&mut parts, &all.core);
         parts.description.extend(
             [
                 ("rank", all.map.rank.into()),
@@ -51,7 +48,6 @@ impl PcaModel {
                 ("center", all.center.into()),
                 ("whiten", all.whiten.into()),
                 ("tolerance", all.tolerance.into()),
-                ("feature_names", names.unwrap_or(Value::Null)),
             ]
             .map(|(name, value)| (name.to_string(), value)),
         );
@@ -92,17 +88,7 @@ impl PcaModel {
             return entries.must_be("tolerance", "between 0 and 1");
         }
         Ok(PcaModel::assemble(PcaParts {
-            core: ModelCore {
-                method,
-                n_samples,
-                feature_names: match entries.get("feature_names")? {
-                    Value::Null => None,
-                    _ => Some(feature_names(parts, d)?),
-                },
-                plan: records::plan(parts)?,
-                warnings: warnings::read(parts)?,
-                missing: missing_report::read(parts)?,
-            },
+            core: records::core(parts, method, n_samples, d)?,
             map: LinearMap { scaler: scaler(parts, d, center)?, components, rank, threads: None },
             values,
             total,

@@ -1,7 +1,9 @@
 //! What a fit wrote down about itself: certificate, convergence, plan.
 
-use super::{Entries, Parts, Value, wrong};
+use super::pca::feature_names;
+use super::{Entries, Parts, Value, missing_report, warnings, wrong};
 use crate::error::Result;
+use crate::model::ModelCore;
 use crate::plan::{Plan, Route};
 use crate::solver::{Certificate, Convergence, Evidence, NoneMissed};
 use std::ops::Range;
@@ -16,6 +18,35 @@ pub(super) const ARRAYS: [&str; 5] = [
     "certificate.group_angles",
     CONVERGENCE,
 ];
+
+/// What every model knows of its making, but for the plan, which stands beside the certificate, and the number of
+/// samples, which is whole for some methods.
+pub(super) fn put_core(parts: &mut Parts, core: &ModelCore) {
+    warnings::put(parts, &core.warnings);
+    missing_report::put(parts, core.missing.as_ref());
+    let names = core.feature_names.as_ref().map_or(Value::Null, Value::list);
+    parts.description.insert("feature_names".into(), names);
+}
+
+/// The same of a model of `d` features.
+pub(super) fn core(
+    parts: &Parts,
+    method: &'static str,
+    n_samples: Option<f64>,
+    d: usize,
+) -> Result<ModelCore> {
+    Ok(ModelCore {
+        method,
+        n_samples,
+        feature_names: match parts.entries().get("feature_names")? {
+            Value::Null => None,
+            _ => Some(feature_names(parts, d)?),
+        },
+        plan: plan(parts)?,
+        warnings: warnings::read(parts)?,
+        missing: missing_report::read(parts)?,
+    })
+}
 
 pub(super) fn put(parts: &mut Parts, of: &Certificate, how: &Convergence, plan: &Plan) {
     let vectors = [&of.residuals, &of.value_errors, &of.angles, &of.group_angles];

@@ -1,9 +1,8 @@
 //! A sparse PCA taken apart and put together.
 
-use super::pca::{feature_names, not_negative, scaler};
-use super::{Entries, Parts, Value, records, warnings, wrong};
+use super::pca::{not_negative, scaler};
+use super::{Entries, Parts, Value, records, wrong};
 use crate::error::Result;
-use crate::model::ModelCore;
 use crate::model::{Optimality, PathPoint, Projection, SparseParts, SparsePath, SparsePcaModel};
 use crate::sparse_search::StoppedBy;
 use ndarray::Array2;
@@ -53,8 +52,7 @@ impl SparsePcaModel {
             parts.put("objective", &all.objective);
         }
         records::put_run(&mut parts, &all.convergence, &all.core.plan);
-        warnings::put(&mut parts, &all.core.warnings);
-        let names = all.core.feature_names.as_ref().map(Value::list);
+        records::put_core(&mut parts, &all.core);
         parts.description.extend(
             [
                 ("exponent", Value::Integer(i64::from(scaler.exponent))),
@@ -64,7 +62,6 @@ impl SparsePcaModel {
                 ("projection", all.projection.name().into()),
                 ("optimality", Value::List(all.optimality.iter().map(proof_value).collect())),
                 ("path", all.path.as_ref().map_or(Value::Null, path_value)),
-                ("feature_names", names.unwrap_or(Value::Null)),
             ]
             .map(|(name, value)| (name.to_string(), value)),
         );
@@ -99,17 +96,7 @@ impl SparsePcaModel {
             false => None,
         };
         SparsePcaModel::new(SparseParts {
-            core: ModelCore {
-                method: "sparse-pca",
-                n_samples,
-                feature_names: match entries.get("feature_names")? {
-                    Value::Null => None,
-                    _ => Some(feature_names(parts, d)?),
-                },
-                plan: records::plan(parts)?,
-                warnings: warnings::read(parts)?,
-                missing: None,
-            },
+            core: records::core(parts, "sparse-pca", n_samples, d)?,
             scaler: scaler(parts, d, center)?,
             score_covariance: score_covariance(parts, k)?,
             components,

@@ -1,10 +1,9 @@
 //! A supervised PCA taken apart and put together.
 
-use super::pca::{components, feature_names, not_negative, scaler};
-use super::{Parts, Value, records, warnings, wrong};
+use super::pca::{components, not_negative, scaler};
+use super::{Parts, Value, records, wrong};
 use crate::data::Scaler;
 use crate::error::Result;
-use crate::model::ModelCore;
 use crate::model::{LinearMap, SupervisedParts, SupervisedPcaModel, TargetRecord};
 
 const METHOD: &str = "supervised-pca";
@@ -34,9 +33,8 @@ impl SupervisedPcaModel {
         parts.put("variances", &all.variances);
         put_scaler(&mut parts, &all.map.scaler);
         records::put(&mut parts, &all.certificate, &all.convergence, &all.core.plan);
-        warnings::put(&mut parts, &all.core.warnings);
+        records::put_core(&mut parts, &all.core);
         put_target(&mut parts, &all.target);
-        let names = all.core.feature_names.as_ref().map(Value::list);
         parts.description.extend(
             [
                 ("rank", all.map.rank.into()),
@@ -46,7 +44,6 @@ impl SupervisedPcaModel {
                 ("center", all.center.into()),
                 ("supervision", all.supervision.into()),
                 ("tolerance", all.tolerance.into()),
-                ("feature_names", names.unwrap_or(Value::Null)),
             ]
             .map(|(name, value)| (name.to_string(), value)),
         );
@@ -84,17 +81,7 @@ impl SupervisedPcaModel {
             return entries.must_be("tolerance", "between 0 and 1");
         }
         Ok(SupervisedPcaModel::assemble(SupervisedParts {
-            core: ModelCore {
-                method: "supervised-pca",
-                n_samples: Some(n_samples),
-                feature_names: match entries.get("feature_names")? {
-                    Value::Null => None,
-                    _ => Some(feature_names(parts, d)?),
-                },
-                plan: records::plan(parts)?,
-                warnings: warnings::read(parts)?,
-                missing: None,
-            },
+            core: records::core(parts, "supervised-pca", Some(n_samples), d)?,
             map: LinearMap { scaler: scaler(parts, d, center)?, components, rank, threads: None },
             values,
             hsic: not_negative(parts, "hsic", k)?,
