@@ -295,12 +295,3 @@ fn negative(entries: &Entries) -> Result<Option<NegativePart>> {
         complete: negative.flag("complete")?,
     }))
 }
-
-fn feature_names(parts: &Parts, d: usize) -> Result<Vec<String>> {
-    let names = parts.entries().texts("feature_names")?;
-    if names.len() != d {
-        let reason = format!("holds {} names, but there are {d} features", names.len());
-        return wrong("feature_names", reason);
-    }
-    Ok(names)
-}
