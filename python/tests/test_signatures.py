@@ -1,0 +1,54 @@
+"""Drop-in classes have scikit-learn's parameters, in its order, with its defaults."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+import eigenlens
+
+sklearn = pytest.importorskip("sklearn")
+from sklearn import decomposition, kernel_approximation, manifold  # noqa: E402
+
+THEIRS = [
+    decomposition.PCA,
+    decomposition.IncrementalPCA,
+    decomposition.KernelPCA,
+    decomposition.SparsePCA,
+    decomposition.MiniBatchSparsePCA,
+    decomposition.TruncatedSVD,
+    manifold.Isomap,
+    manifold.LocallyLinearEmbedding,
+    manifold.SpectralEmbedding,
+    kernel_approximation.Nystroem,
+    kernel_approximation.RBFSampler,
+]
+
+
+def parameters(kind):
+    named = inspect.signature(kind.__init__).parameters.values()
+    return [p for p in named if p.name != "self"]
+
+
+@pytest.mark.parametrize("theirs", THEIRS, ids=lambda kind: kind.__name__)
+def test_parameters_and_defaults_are_scikit_learns(theirs):
+    ours = {p.name: p for p in parameters(getattr(eigenlens, theirs.__name__))}
+    positional = [p.name for p in ours.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    expected = [p.name for p in parameters(theirs) if p.kind is p.POSITIONAL_OR_KEYWORD]
+    assert positional == expected
+    for parameter in parameters(theirs):
+        assert parameter.name in ours, parameter.name
+        found = ours[parameter.name]
+        # Deprecated ones say so by a word of scikit-learn's.
+        if parameter.default != "deprecated":
+            assert found.default == parameter.default, parameter.name
+
+
+@pytest.mark.parametrize("theirs", THEIRS, ids=lambda kind: kind.__name__)
+def test_what_we_add_is_named(theirs):
+    known = {p.name for p in parameters(theirs)}
+    for parameter in parameters(getattr(eigenlens, theirs.__name__)):
+        if parameter.name not in known:
+            assert parameter.kind is parameter.KEYWORD_ONLY, parameter.name
+            assert parameter.default is not parameter.empty, parameter.name
