@@ -194,6 +194,7 @@ fn library_words(error: &eigenlens::Error) -> String {
             let values = values.join("` or `");
             format!("`--{}` needs `--{} {values}`", flag(option), flag(other))
         }
+        eigenlens::Error::OptionMisfit { option, why } => format!("`--{}` {why}", flag(option)),
         eigenlens::Error::OptionExcludes { option, other } => {
             format!("`--{}` does not go with `--{}`", flag(option), flag(other))
         }

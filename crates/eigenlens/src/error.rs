@@ -143,6 +143,14 @@ pub enum Error {
         /// What that may be.
         values: Vec<&'static str>,
     },
+    /// An option does not go with what else was asked for: leave it out.
+    #[error("`{option}` {why}")]
+    OptionMisfit {
+        /// The option.
+        option: &'static str,
+        /// Why it does not fit.
+        why: &'static str,
+    },
     /// Two options exclude each other: leave one out.
     #[error("`{option}` does not go with `{other}`")]
     OptionExcludes {
@@ -492,6 +500,7 @@ impl Error {
             | Error::UnknownOption { .. }
             | Error::OptionNeeds { .. }
             | Error::OptionExcludes { .. }
+            | Error::OptionMisfit { .. }
             | Error::Unsupported { .. }
             | Error::NotDefined { .. }
             | Error::NothingLeft { .. }

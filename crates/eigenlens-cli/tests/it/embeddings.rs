@@ -130,7 +130,7 @@ fn a_table_of_distances_is_laid_out() {
 fn failures_have_words_codes_and_hints() {
     let sandbox = Sandbox::with("embedding_failures", &["iris"]);
     sandbox.ok(&["fit", "isomap", "iris.csv", "--neighbors", "60", "-o", "m.safetensors"]);
-    let cases: [(&[&str], i32, &[&str]); 13] = [
+    let cases: [(&[&str], i32, &[&str]); 14] = [
         (
             &["fit", "isomap", "iris.csv", "--neighbors", "10"],
             65,
@@ -151,6 +151,11 @@ fn failures_have_words_codes_and_hints() {
         (&["fit", "isomap", "iris.csv", "--neighbors", "5", "--radius", "1"], 64, &["--radius"]),
         (&["fit", "laplacian", "iris.csv", "--gamma", "1"], 64, &["use `--affinity heat`"]),
         (&["fit", "laplacian", "iris.csv", "--heat", "--gamma", "0"], 64, &["`gamma` is 0"]),
+        (
+            &["fit", "laplacian", "iris.csv", "--affinity", "rbf", "--neighbors", "5"],
+            64,
+            &["`--neighbors` is for affinities of neighbours"],
+        ),
         (&["fit", "mds", "iris.csv", "--metric", "taxi"], 64, &["manhattan"]),
         (&["fit", "pca", "iris.csv", "--neighbors", "5"], 64, &["option of `isomap`"]),
         (&["fit", "isomap", "iris.csv", "--components-file", "c.csv"], 64, &["not linear"]),

@@ -3,7 +3,7 @@
 mod ties;
 
 use super::estimator::{Estimator, FitContext, Fitted, Method, estimator, for_a_picture};
-use super::option_spec::{GRAPH, OptionSpec, OptionValues, Range, on_graph};
+use super::option_spec::{GRAPH, OptionSpec, OptionValues, Range, misfit, on_graph};
 use super::spectral;
 use crate::data::{AnyDataset, DataShape, Dataset, Target, compiled_here};
 use crate::error::{Error, Hint, Result, Warning};
@@ -91,11 +91,19 @@ fn affinity(values: &OptionValues) -> Result<Affinity> {
     let name = if values.flag("heat") { "heat" } else { word.as_str() };
     let gamma = values.number("gamma");
     let is_width = name == "heat" || gamma.is_some() || !values.is_given("gamma");
-    Affinity::named(name, gamma).filter(|_| is_width).ok_or_else(|| Error::Unsupported {
+    let affinity = Affinity::named(name, gamma).filter(|_| is_width);
+    let affinity = affinity.ok_or_else(|| Error::Unsupported {
         what: "this `gamma`".into(),
         why: "does not fit the affinity",
         instead: Some(Hint::Set { option: "affinity", value: "heat".into() }),
-    })
+    })?;
+    let graph = ["n_neighbors", "radius", "bridges"];
+    match graph.into_iter().find(|option| values.says(option)) {
+        Some(option) if !affinity.is_of_neighbors() => {
+            Err(misfit(option, "is for affinities of neighbours: this one ties all samples"))
+        }
+        _ => Ok(affinity),
+    }
 }
 
 /// Laplacian eigenmaps (Belkin & Niyogi 2003): the eigenvectors of the graph Laplacian with the

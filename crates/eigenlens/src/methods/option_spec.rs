@@ -402,16 +402,17 @@ impl OptionValues {
                     values: values.to_vec(),
                 });
             }
-            // A flag that says what is so anyway excludes nothing.
-            let said = |name: &&&'static str| {
-                self.is_given(name) && self.given.get(**name) != Some(&OptionValue::Flag(false))
-            };
-            let is_no = self.given.get(spec.name) == Some(&OptionValue::Flag(false));
-            if let Some(other) = spec.excludes.iter().find(said).filter(|_| !is_no) {
+            let other = spec.excludes.iter().find(|other| self.says(other));
+            if let Some(other) = other.filter(|_| self.says(spec.name)) {
                 return Err(Error::OptionExcludes { option: spec.name, other });
             }
         }
         Ok(())
+    }
+
+    /// Whether something was said about an option that is not so anyway: a flag that is off says nothing.
+    pub(super) fn says(&self, name: &str) -> bool {
+        self.is_given(name) && self.given.get(name) != Some(&OptionValue::Flag(false))
     }
 
     /// Whether something was said about an option.
@@ -494,7 +495,7 @@ impl OptionValues {
 
 /// An option that does not go with what else was said.
 pub(super) fn misfit(option: &'static str, why: &'static str) -> Error {
-    Error::Unsupported { what: format!("`{option}`"), why, instead: None }
+    Error::OptionMisfit { option, why }
 }
 
 /// `center`.
