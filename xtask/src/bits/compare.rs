@@ -7,7 +7,12 @@ use std::fs;
 use std::path::Path;
 
 /// Arrays that have another name in the new program's model files: (old, new).
-pub const RENAMED: &[(&str, &str)] = &[("mean_low", "mean_lo"), ("weight", "inv_scale")];
+pub const RENAMED: &[(&str, &str)] = &[
+    ("mean_low", "mean_lo"),
+    ("weight", "inv_scale"),
+    ("linear.mean_low", "linear.mean_lo"),
+    ("linear.weight", "linear.inv_scale"),
+];
 
 /// An array as its file holds it.
 #[derive(Clone, PartialEq)]

@@ -170,8 +170,8 @@ fn spoilt_descriptions_are_refused() {
     assert_eq!(set("exponent", Value::Integer(5000)), "exponent");
     assert_eq!(set("center", Value::Bool(false)), "mean");
     assert_eq!(set("feature_names", Value::list(["a"])), "feature_names");
-    let (part, reason) = complaint(|p| p.version = 2);
-    assert!(part == "version" && reason.contains('2'));
+    let (part, reason) = complaint(|p| p.version = 3);
+    assert!(part == "version" && reason.contains('3'));
     let (part, _) = complaint(|p| p.method = "alchemy".into());
     assert_eq!(part, "method");
     for (record, entry) in

@@ -29,10 +29,6 @@ impl Parts {
 }
 
 fn upgrade_v1(old: &Parts) -> Parts {
-    let renamed = |name: &str, table: &[(&str, &str)]| {
-        let found = table.iter().find(|(old, _)| *old == name);
-        found.map_or(name, |(_, new)| new).to_string()
-    };
     let arrays = old.arrays.iter().map(|(name, array)| (renamed(name, &ARRAYS), array.clone()));
     let entries = old.description.iter();
     let description = entries.map(|(name, value)| (renamed(name, &ENTRIES), upgraded(value)));
@@ -44,15 +40,21 @@ fn upgrade_v1(old: &Parts) -> Parts {
     }
 }
 
+/// The new name; a model within a model has its name before a full stop.
+fn renamed(name: &str, table: &[(&str, &str)]) -> String {
+    let (within, last) = name
+        .rsplit_once('.')
+        .map_or(("", name), |(_, last)| name.split_at(name.len() - last.len()));
+    let found = table.iter().find(|(old, _)| *old == last);
+    found.map_or(name.into(), |(_, new)| format!("{within}{new}"))
+}
+
 /// A value with the entries of maps within it renamed.
 fn upgraded(value: &Value) -> Value {
     match value {
         Value::Map(entries) => {
-            let renamed = |name: &String| {
-                let found = ENTRIES.iter().find(|(old, _)| old == name);
-                found.map_or(name.clone(), |(_, new)| (*new).to_string())
-            };
-            Value::Map(entries.iter().map(|(name, v)| (renamed(name), upgraded(v))).collect())
+            let entries = entries.iter().map(|(name, v)| (renamed(name, &ENTRIES), upgraded(v)));
+            Value::Map(entries.collect())
         }
         Value::List(values) => Value::List(values.iter().map(upgraded).collect()),
         other => other.clone(),
