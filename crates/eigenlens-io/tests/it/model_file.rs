@@ -74,7 +74,7 @@ fn a_model_comes_back_whole() {
 fn term_weights_come_back() {
     let weights = TermWeights::from_global(TermWeighting::LogEntropy, vec![0.1, 0.0, 2.5]).unwrap();
     let before = StoredModel {
-        model: Box::new(Lsa::new(1).fit(&Dataset::from(&data())).unwrap()),
+        model: Box::new(Lsa::new(1).fit(&data()).unwrap()),
         term_weights: Some(weights.clone()),
         fill: None,
         origin: Origin::default(),
@@ -322,9 +322,9 @@ fn the_first_version_loads() {
     for (found, expected) in model.explained_variance().iter().zip(expected) {
         assert!((found - expected).abs() < 1e-12, "{found} is not {expected}");
     }
-    let scores = model.transform(&Dataset::from(&data())).unwrap();
+    let scores = model.transform(&data()).unwrap();
     for (found, expected) in scores.row(0).iter().zip([0.7213442811807855, -0.46298472384216754]) {
         assert!((found - expected).abs() < 1e-12, "{found} is not {expected}");
     }
-    assert!(model.verify(&Dataset::from(&data())).unwrap().passed());
+    assert!(model.verify(&data()).unwrap().passed());
 }
