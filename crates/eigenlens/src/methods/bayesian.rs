@@ -150,4 +150,5 @@ impl BayesianPca {
     }
 }
 
+super::traits::fit_trait!(BayesianPca => PpcaModel);
 estimator!(BayesianPca, iterates: |_, missing| matches!(missing, Missing::Em | Missing::Error));

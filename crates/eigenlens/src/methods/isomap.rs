@@ -242,4 +242,5 @@ impl Isomap {
     }
 }
 
+super::traits::fit_trait!(Isomap => EmbeddingModel);
 estimator!(Isomap);

@@ -357,6 +357,7 @@ impl KernelPca {
     }
 }
 
+super::traits::fit_trait!(KernelPca => KernelPcaModel);
 estimator!(KernelPca);
 
 pub(super) fn not_square(n: usize, d: usize) -> Error {

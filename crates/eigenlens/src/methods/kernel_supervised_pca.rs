@@ -366,6 +366,7 @@ impl KernelSupervisedPca {
     }
 }
 
+super::traits::fit_trait!(KernelSupervisedPca => KernelSupervisedPcaModel, supervised);
 estimator!(KernelSupervisedPca, supervised);
 
 /// `K V`, a few columns at a time.

@@ -375,6 +375,7 @@ impl LaplacianEigenmaps {
     }
 }
 
+super::traits::fit_trait!(LaplacianEigenmaps => EmbeddingModel);
 estimator!(LaplacianEigenmaps);
 
 /// The unit vector along 1, or along D^{1/2} 1.

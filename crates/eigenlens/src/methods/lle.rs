@@ -339,6 +339,7 @@ impl Lle {
     }
 }
 
+super::traits::fit_trait!(Lle => EmbeddingModel);
 estimator!(Lle);
 
 /// `RᵀR` (n × n) of sparse rows.

@@ -116,6 +116,7 @@ impl Lsa {
     }
 }
 
+super::traits::fit_trait!(Lsa => PcaModel);
 estimator!(Lsa, {
     fn term_weighting(&self) -> Option<TermWeighting> {
         self.weighting

@@ -319,6 +319,7 @@ impl Mds {
     }
 }
 
+super::traits::fit_trait!(Mds => EmbeddingModel);
 estimator!(Mds);
 
 /// `V Λ^{-1/2}`, which places others, and `V Λ^{1/2}`, the coordinates; 0 for null components.

@@ -312,6 +312,7 @@ impl PpcaMixture {
     }
 }
 
+super::traits::fit_trait!(PpcaMixture => PpcaMixtureModel);
 impl Estimator for PpcaMixture {
     fn method(&self) -> &'static Method {
         &METHOD

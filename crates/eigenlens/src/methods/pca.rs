@@ -148,6 +148,7 @@ impl Pca {
     }
 }
 
+super::traits::fit_trait!(Pca => PcaModel);
 estimator!(Pca, iterates: |_, missing| missing == Missing::Em, {
     fn fit_moments(&self, moments: &Moments) -> Result<Fitted> {
         self.fit_moments(moments).map(Fitted::without_scores)

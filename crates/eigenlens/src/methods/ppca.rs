@@ -213,6 +213,7 @@ impl Ppca {
     }
 }
 
+super::traits::fit_trait!(Ppca => PpcaModel);
 estimator!(Ppca, iterates: |this, missing| missing == Missing::Em
         || missing == Missing::Error && this.algorithm != Algorithm::Auto);
 

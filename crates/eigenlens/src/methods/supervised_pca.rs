@@ -257,6 +257,7 @@ impl SupervisedPca {
     }
 }
 
+super::traits::fit_trait!(SupervisedPca => SupervisedPcaModel, supervised);
 estimator!(SupervisedPca, supervised);
 
 /// Why rules do not go with supervised components.

@@ -1,15 +1,8 @@
 //! What code for any method is written against, named as in linfa: `Fit` and `Transformer`.
 
-use super::{
-    BayesianPca, Isomap, KernelPca, KernelSupervisedPca, LaplacianEigenmaps, Lle, Lsa, Mds, Pca,
-    Ppca, PpcaMixture, SparsePca, SupervisedPca,
-};
 use crate::data::{Data, Dataset, Made, Target};
 use crate::error::Result;
-use crate::model::{
-    EmbeddingModel, KernelPcaModel, KernelSupervisedPcaModel, Model, PcaModel, PpcaMixtureModel,
-    PpcaModel, SparsePcaModel, SupervisedPcaModel,
-};
+use crate::model::Model;
 use crate::scalar::Scalar;
 use ndarray::Array2;
 
@@ -74,14 +67,14 @@ impl<M: Model + ?Sized> Transformer for M {
 /// A supervised method and what it looks at beside the data, made by its `with_target`.
 #[derive(Clone, Debug)]
 pub struct WithTarget<'t, M> {
-    method: M,
-    target: &'t Target,
+    pub(super) method: M,
+    pub(super) target: &'t Target,
 }
 
-/// [`Fit`] by the methods of the same names that a type has.
-macro_rules! fit {
-    ($($method:ty => $model:ty),* $(,)?) => {$(
-        impl Fit for $method {
+/// [`Fit`] by the methods of the same names that a type has: `fit_trait!(Pca => PcaModel);`.
+macro_rules! fit_trait {
+    ($method:ty => $model:ty) => {
+        impl $crate::Fit for $method {
             type Object = $model;
 
             fn fit<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<$model> {
@@ -95,16 +88,16 @@ macro_rules! fit {
                 <$method>::fit_transform(self, data)
             }
         }
-    )*};
-    (supervised: $($method:ty => $model:ty),* $(,)?) => {$(
+    };
+    ($method:ty => $model:ty, supervised) => {
         impl $method {
-            /// The method with its target, for code that takes any [`Fit`].
-            pub fn with_target(self, target: &Target) -> WithTarget<'_, $method> {
-                WithTarget { method: self, target }
+            /// The method with its target, for code that takes any [`Fit`](crate::Fit).
+            pub fn with_target(self, target: &Target) -> $crate::WithTarget<'_, $method> {
+                $crate::WithTarget { method: self, target }
             }
         }
 
-        impl Fit for WithTarget<'_, $method> {
+        impl $crate::Fit for $crate::WithTarget<'_, $method> {
             type Object = $model;
 
             fn fit<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<$model> {
@@ -118,25 +111,6 @@ macro_rules! fit {
                 self.method.fit_transform(data, self.target)
             }
         }
-    )*};
+    };
 }
-
-fit! {
-    Pca => PcaModel,
-    Lsa => PcaModel,
-    Ppca => PpcaModel,
-    BayesianPca => PpcaModel,
-    PpcaMixture => PpcaMixtureModel,
-    SparsePca => SparsePcaModel,
-    KernelPca => KernelPcaModel,
-    Mds => EmbeddingModel,
-    Isomap => EmbeddingModel,
-    LaplacianEigenmaps => EmbeddingModel,
-    Lle => EmbeddingModel,
-}
-
-fit! {
-    supervised:
-    SupervisedPca => SupervisedPcaModel,
-    KernelSupervisedPca => KernelSupervisedPcaModel,
-}
+pub(super) use fit_trait;

@@ -575,6 +575,7 @@ impl SparsePca {
     }
 }
 
+super::traits::fit_trait!(SparsePca => SparsePcaModel);
 estimator!(SparsePca, {
     fn fit_moments(&self, moments: &Moments) -> Result<Fitted> {
         self.fit_moments(moments).map(Fitted::without_scores)
