@@ -76,7 +76,7 @@ fn measure<T: Scalar>(
         let fit = start.elapsed().as_secs_f64();
         let start = Instant::now();
         let scores = match new {
-            Some(new) => model.transform(&Dataset::from(new))?,
+            Some(new) => model.transform(new)?,
             None => Array2::default((0, 0)),
         };
         Ok((model, scores, fit, start.elapsed().as_secs_f64()))

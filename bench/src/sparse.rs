@@ -2,7 +2,7 @@
 
 use crate::memory::peak_growth;
 use crate::npy;
-use eigenlens::{Dataset, Options, Ridge, SparsePca};
+use eigenlens::{Options, Ridge, SparsePca};
 use ndarray::Array2;
 use std::error::Error;
 use std::path::Path;
@@ -30,7 +30,7 @@ pub fn run(
     let pca = pca.options(Options { threads: Some(2), tolerance, ..Options::default() });
     let (fitted, peak_bytes) = peak_growth(false, || {
         let start = Instant::now();
-        let fitted = pca.fit_transform(&Dataset::from(&matrix));
+        let fitted = pca.fit_transform(&matrix);
         fitted.map(|(model, _)| (model, start.elapsed().as_secs_f64()))
     })?;
     let (model, seconds) = fitted?;

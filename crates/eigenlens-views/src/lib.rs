@@ -5,10 +5,10 @@
 //! is answered by the model. No file is opened here, and nothing is printed.
 //!
 //! ```
-//! use eigenlens::{AnyDataset, Dataset, Pca};
+//! use eigenlens::{AnyDataset, Dataset, Pca, ndarray};
 //! use eigenlens_views::{Plot, Request, Samples};
 //! let x = ndarray::array![[2.5, 2.4], [0.5, 0.7], [2.2, 2.9], [1.9, 2.2], [3.1, 3.0]];
-//! let model = Pca::new(2).fit(&Dataset::from(&x))?;
+//! let model = Pca::new(2).fit(&x)?;
 //! let samples = Samples::new(AnyDataset::from(Dataset::from(&x)));
 //! let request = Request::new(&model).with_samples(samples);
 //! let scores = Plot::named("scores").expect("a row of PLOTS");

@@ -24,7 +24,7 @@ pub enum Error {
     #[error("the data have no columns")]
     NoColumns,
     /// An entry is missing (NaN) and the policy is to refuse. Drop the row or the column, or choose
-    /// another [`Missing`](crate::Missing) policy; [`Dataset::missing_counts`](crate::Dataset::holes) says where they
+    /// another [`Missing`](crate::Missing) policy; [`Dataset::missing_counts`](crate::Dataset::missing_counts) says where they
     /// all are.
     #[error("row {row}, column {} is missing (NaN)", column_label(*column, name))]
     MissingValue {

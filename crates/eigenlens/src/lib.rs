@@ -1,9 +1,9 @@
 //! One engine for the whole PCA family: every answer certified, in bounded memory.
 //!
 //! ```
-//! use eigenlens::{Dataset, NComponents, Pca};
+//! use eigenlens::{NComponents, Pca, ndarray};
 //! let x = ndarray::array![[2.5, 2.4, 1.2], [0.5, 0.7, 0.3], [2.2, 2.9, 1.1], [1.9, 2.2, 0.8], [3.1, 3.0, 1.6]];
-//! let (model, scores) = Pca::new(NComponents::VarianceShare(0.95)).fit_transform(&Dataset::from(&x))?;
+//! let (model, scores) = Pca::new(NComponents::VarianceShare(0.95)).fit_transform(&x)?;
 //! println!("{} components, {}", model.n_components(), model.plan());
 //! println!("{}", model.certificate());
 //! assert_eq!(scores.nrows(), 5);
@@ -29,8 +29,10 @@
 //! | [`LaplacianEigenmaps`] | the graph Laplacian of neighbours | smallest | [`EmbeddingModel`] |
 //! | [`Lle`] | `(I − W)ᵀ(I − W)` of reconstruction weights | smallest | [`EmbeddingModel`] |
 //!
-//! Data come as a [`Dataset`]: dense ([`ndarray`]), sparse ([`Csr`]) or streamed ([`Rows`]). The
-//! library opens no files, prints nothing and draws no unseeded random numbers.
+//! Data are whatever converts into a [`Dataset`]: dense ([`ndarray`], which is re-exported, so that there is
+//! one version of it), sparse ([`Csr`]) or streamed ([`Rows`]). Code for any method takes a [`Fit`] and gets a
+//! [`Transformer`], or holds a `Box<dyn` [`Estimator`]`>`. The library opens no files, prints nothing and
+//! draws no unseeded random numbers.
 
 #[macro_use]
 mod data;
@@ -50,6 +52,10 @@ mod scalar;
 pub mod solver;
 mod sparse_search;
 
+// Data come in and scores go out as its arrays: whoever uses this one has the same version.
+#[doc(no_inline)]
+pub use ndarray;
+
 pub use data::{
     AnyArray, AnyDataset, ColumnStatistics, Csr, DataShape, Dataset, Missing, MissingCounts,
     MissingReport, Moments, Prepared, Preprocessing, Resolved, RowReader, Rows, SampleWeights,
@@ -63,10 +69,11 @@ pub use kernel::{
     Bandwidth, CustomKernel, Kernel, ResolvedKernel, center_kernel, center_new_kernel,
 };
 pub use methods::{
-    Algorithm, Approximation, Axis, AxisShare, BayesianPca, Estimator, FitContext, Fitted, Isomap,
-    KernelPca, KernelStorage, KernelSupervisedPca, Landmarks, LaplacianEigenmaps, Lle, Lsa,
+    Algorithm, Approximation, Axis, AxisShare, BayesianPca, Estimator, Fit, FitContext, Fitted,
+    Isomap, KernelPca, KernelStorage, KernelSupervisedPca, Landmarks, LaplacianEigenmaps, Lle, Lsa,
     METHODS, Mds, Method, OptionKind, OptionSpec, OptionValue, OptionValues, PartsCompared, Pca,
-    PenaltyScale, PerComponent, Ppca, PpcaMixture, Range, SparsePca, SupervisedPca, from_parts,
+    PenaltyScale, PerComponent, Ppca, PpcaMixture, Range, SparsePca, SupervisedPca, Transformer,
+    WithTarget, from_parts,
 };
 pub use model::parts::{Parts, Value};
 pub use model::{

@@ -259,10 +259,10 @@ fn plans_are_kept() {
         check("laplacian rbf", &|| rbf.fit(&data).unwrap());
         let a = ndarray::Array2::from_shape_fn((n, n), |(i, j)| 1.0 / (1.0 + i.abs_diff(j) as f64));
         let given = rbf.clone().affinity(Affinity::Precomputed);
-        check("laplacian of affinities", &|| given.fit(&Dataset::from(&a)).unwrap());
+        check("laplacian of affinities", &|| given.fit(&a).unwrap());
         let ring = a.mapv(|v| if v > 0.05 { v } else { 0.0 });
         let ring = Dataset::from(&ring).to_csr().unwrap();
-        check("laplacian of a sparse graph", &|| given.fit(&Dataset::sparse(&ring)).unwrap());
+        check("laplacian of a sparse graph", &|| given.fit(&ring).unwrap());
         let lle = Lle::new(2).bridges(true).options(options());
         check("lle", &|| lle.fit(&data).unwrap());
         for (name, variant) in LleVariant::NAMES {
@@ -316,7 +316,7 @@ fn supervised(report: &mut Report) {
     let x = Random::new(5).normals(5000, 10);
     let options = Options { threads: Some(8), ..Options::default() };
     let fit = KernelSupervisedPca::new(2).options(options);
-    let (bytes, model) = measured(|| fit.fit(&Dataset::from(&x), &ten(5000)).unwrap());
+    let (bytes, model) = measured(|| fit.fit(&x, &ten(5000)).unwrap());
     report.judge("5000 × 10, kernel", bytes, model.plan());
 }
 

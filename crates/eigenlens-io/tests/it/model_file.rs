@@ -325,9 +325,9 @@ fn the_first_version_loads() {
     for (found, expected) in model.explained_variance().iter().zip(expected) {
         assert!((found - expected).abs() < 1e-12, "{found} is not {expected}");
     }
-    let scores = model.transform(&Dataset::from(&data())).unwrap();
+    let scores = model.transform(&data()).unwrap();
     for (found, expected) in scores.row(0).iter().zip([0.7213442811807855, -0.46298472384216754]) {
         assert!((found - expected).abs() < 1e-12, "{found} is not {expected}");
     }
-    assert!(model.verify(&Dataset::from(&data())).unwrap().passed());
+    assert!(model.verify(&data()).unwrap().passed());
 }

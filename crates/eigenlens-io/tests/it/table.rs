@@ -170,8 +170,8 @@ fn what_does_not_fit_the_budget_is_streamed_with_the_same_answer() {
     assert_eq!(row, 3000);
     assert_eq!(Rows::<f64>::n_samples(&streamed), Some(3000));
     assert_eq!(seen.load(Ordering::Relaxed), table.source().n_bytes());
-    let from_memory = Pca::new(2).fit(&Dataset::from(&numbers)).expect("a model");
-    let from_stream = Pca::new(2).fit(&Dataset::<f64>::streamed(&streamed)).expect("a model");
+    let from_memory = Pca::new(2).fit(&numbers).expect("a model");
+    let from_stream = Pca::new(2).fit(Dataset::<f64>::streamed(&streamed)).expect("a model");
     assert_eq!(from_memory.components(), from_stream.components());
 }
 
@@ -212,7 +212,7 @@ fn failures_in_a_stream_keep_their_place() {
     else {
         panic!("ten bytes are not enough")
     };
-    let error = Pca::new(1).fit(&Dataset::<f64>::streamed(&streamed)).expect_err("an error");
+    let error = Pca::new(1).fit(Dataset::<f64>::streamed(&streamed)).expect_err("an error");
     let eigenlens::Error::Read(inner) = error else { panic!("{error:?}") };
     let inner = inner.downcast::<Error>().expect("our error");
     assert_eq!(complaint(Err::<(), _>(*inner)).0, Some(200_002));

@@ -4,8 +4,8 @@ use super::pca;
 use crate::error::{Error, Result};
 use crate::plot::{Capability, DataUse, InReport, Plot, PlotOption, Section};
 use crate::request::{ImageShape, Request};
+use eigenlens::PcaModel;
 use eigenlens::model::percent;
-use eigenlens::{Dataset, PcaModel};
 use eigenlens_report::{Image, ImageGrid, ImageRow, Tone};
 use ndarray::{Array2, ArrayView1, Axis, s};
 
@@ -47,7 +47,7 @@ fn view(request: &Request) -> Result<ImageGrid> {
 
 /// Each sample beside what more and more components keep of it.
 fn rebuilt(model: &PcaModel, shape: ImageShape, first: &Array2<f64>) -> Result<Vec<ImageRow>> {
-    let scores = model.transform(&Dataset::from(first))?;
+    let scores = model.transform(first)?;
     let mut rows = Vec::new();
     for (i, sample) in first.rows().into_iter().enumerate() {
         let same = tone(sample);

@@ -64,11 +64,16 @@ pub(crate) use target_projection::LabelPass;
 use crate::error::{Error, Result};
 use crate::scalar::{Scalar, Typed, typed};
 use ndarray::{Array2, ArrayView2, s};
+use std::sync::Arc;
 
 /// A table of `n` samples (rows) and `d` features (columns), borrowed from wherever it lives.
 ///
+/// Whatever takes data takes anything that converts into a data set: `&x` of an
+/// [`Array2`](ndarray::Array2) or a [`Csr`], a view, a data set or a reference to one. Names, weights and a
+/// policy for missing entries need the data set itself; copying one copies no entry.
+///
 /// ```
-/// use eigenlens::{Dataset, SampleWeights};
+/// use eigenlens::{Dataset, SampleWeights, ndarray};
 /// let x = ndarray::array![[1.0, 2.0], [3.0, 4.0], [5.0, 7.0]];
 /// let data = Dataset::dense(x.view())
 ///     .with_feature_names(["height", "width"])?
@@ -79,8 +84,8 @@ use ndarray::{Array2, ArrayView2, s};
 #[derive(Clone)]
 pub struct Dataset<'a, T: Scalar> {
     source: Source<'a, T>,
-    names: Option<Vec<String>>,
-    weights: Option<SampleWeights>,
+    names: Option<Arc<[String]>>,
+    weights: Option<Arc<SampleWeights>>,
     missing: Missing,
     most_missing: f64,
 }
@@ -157,13 +162,13 @@ impl<'a, T: Scalar> Dataset<'a, T> {
                 expected: format!("one for each of {} features", self.n_features()),
             });
         }
-        self.names = Some(names);
+        self.names = Some(names.into());
         Ok(self)
     }
 
     /// Weighs the samples; checked when the data are used.
     pub fn with_weights(mut self, weights: SampleWeights) -> Self {
-        self.weights = Some(weights);
+        self.weights = Some(Arc::new(weights));
         self
     }
 
@@ -205,7 +210,7 @@ impl<'a, T: Scalar> Dataset<'a, T> {
 
     /// The samples' weights, where they have any.
     pub fn weights(&self) -> Option<&SampleWeights> {
-        self.weights.as_ref()
+        self.weights.as_deref()
     }
 
     /// What is done with missing entries.
@@ -372,6 +377,18 @@ impl<'a, T: Scalar> From<ArrayView2<'a, T>> for Dataset<'a, T> {
 impl<'a, T: Scalar> From<&'a Array2<T>> for Dataset<'a, T> {
     fn from(rows: &'a Array2<T>) -> Self {
         Dataset::dense(rows.view())
+    }
+}
+
+impl<'a, T: Scalar> From<&Dataset<'a, T>> for Dataset<'a, T> {
+    fn from(data: &Dataset<'a, T>) -> Self {
+        data.clone()
+    }
+}
+
+impl<'a, T: Scalar> From<&ArrayView2<'a, T>> for Dataset<'a, T> {
+    fn from(rows: &ArrayView2<'a, T>) -> Self {
+        Dataset::dense(*rows)
     }
 }
 

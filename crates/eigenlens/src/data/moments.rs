@@ -48,11 +48,11 @@ const MEANS: usize = 32;
 /// other features are an error. Parts without names are taken in the order of their features.
 ///
 /// ```
-/// use eigenlens::{Dataset, Moments, Options};
+/// use eigenlens::{Moments, Options, ndarray};
 /// let x = ndarray::array![[1.0, 2.0], [3.0, 5.0], [4.0, 4.0], [8.0, 1.0]];
-/// let whole = Moments::of(&Dataset::from(&x), &Options::default())?;
-/// let top = Moments::of(&Dataset::dense(x.slice(ndarray::s![..2, ..])), &Options::default())?;
-/// let bottom = Moments::of(&Dataset::dense(x.slice(ndarray::s![2.., ..])), &Options::default())?;
+/// let whole = Moments::of(&x, &Options::default())?;
+/// let top = Moments::of(x.slice(ndarray::s![..2, ..]), &Options::default())?;
+/// let bottom = Moments::of(x.slice(ndarray::s![2.., ..]), &Options::default())?;
 /// let both = bottom.merge(&Moments::from_bytes(&top.to_bytes())?)?;
 /// assert_eq!((both.n_samples(), bottom.n_samples()), (4.0, 2.0));
 /// assert!((both.covariance()[[0, 1]] - whole.covariance()[[0, 1]]).abs() < 1e-14);
@@ -72,7 +72,11 @@ pub struct Moments {
 impl Moments {
     /// The moments of a data set, in one pass. No sample or one will do, and weights of any sum: more
     /// may be merged.
-    pub fn of<T: Scalar>(data: &Dataset<T>, options: &Options) -> Result<Moments> {
+    pub fn of<'a, T: Scalar>(
+        data: impl Into<Dataset<'a, T>>,
+        options: &Options,
+    ) -> Result<Moments> {
+        let data = &data.into();
         options.check()?;
         let found = pool::run(options.threads, || Moments::of_any(&mut RowGrid::part(data)?))?;
         let moments = match found {

@@ -135,8 +135,8 @@ impl<'a> Prepared<'a> {
             Prepared::F64(data) => AnyDataset::F64(data.dataset()),
             Prepared::Weighted(of) => {
                 let mut data = Dataset::sparse(&of.counts);
-                data.names = of.names.clone();
-                data.weights = of.weights.clone();
+                data.names = of.names.clone().map(Into::into);
+                data.weights = of.weights.clone().map(Into::into);
                 AnyDataset::F64(data)
             }
         }

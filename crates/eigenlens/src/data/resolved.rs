@@ -9,13 +9,14 @@ use crate::linalg::pool;
 use crate::options::Options;
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2, Axis, s};
+use std::sync::Arc;
 
 /// A data set whose policy for holes has been carried out.
 pub struct Resolved<'a, T: Scalar> {
     original: Dataset<'a, T>,
     body: Body<'a, T>,
-    names: Option<Vec<String>>,
-    weights: Option<SampleWeights>,
+    names: Option<Arc<[String]>>,
+    weights: Option<Arc<SampleWeights>>,
     missing_report: Option<MissingReport>,
     /// Rows of the original that stay, where some go.
     kept: Option<Vec<usize>>,
@@ -105,7 +106,7 @@ impl<'a, T: Scalar> Dataset<'a, T> {
             .names
             .as_ref()
             .map(|names| sieve.columns.iter().filter_map(|&f| names.get(f).cloned()).collect());
-        let weights = self.weights.as_ref().map(|weights| sieve.weights(weights));
+        let weights = self.weights.as_ref().map(|weights| Arc::new(sieve.weights(weights)));
         let row = (sieve.columns.len() * size_of::<T>()) as u64;
         let copy = row.saturating_mul(sieve.rows.map_or(u64::MAX, |rows| rows as u64));
         let fits = options.memory.is_none_or(|budget| copy <= budget / 2);

@@ -7,7 +7,7 @@ use ndarray::ArrayView2;
 /// Rows that can be read from the beginning as often as needed, always the same.
 ///
 /// ```
-/// use eigenlens::{Dataset, Pca, Result, RowReader, Rows};
+/// use eigenlens::{Dataset, Pca, Result, RowReader, Rows, ndarray};
 /// use ndarray::{Array2, ArrayView2, s};
 ///
 /// struct InPieces(Array2<f64>);

@@ -23,7 +23,7 @@ impl<T: Scalar> Dataset<'_, T> {
     /// Mean and variance of every feature, in one pass; at least two samples are needed.
     ///
     /// ```
-    /// use eigenlens::{Dataset, Options};
+    /// use eigenlens::{Dataset, Options, ndarray};
     /// let x = ndarray::array![[1e9, 2.0], [1e9 + 2.0, 4.0]];
     /// let found = Dataset::from(&x).column_statistics(&Options::default())?;
     /// assert_eq!((found.mean, found.variance), (vec![1e9 + 1.0, 3.0], vec![2.0, 2.0]));

@@ -10,7 +10,7 @@ pub(crate) const UNLABELLED: u32 = u32::MAX;
 /// One class, or one or several numbers, for every sample; or a kernel between the samples.
 ///
 /// ```
-/// use eigenlens::Target;
+/// use eigenlens::{Target, ndarray};
 /// let species = Target::classes(["setosa", "virginica", "setosa"]);
 /// assert_eq!(species.class_names(), Some(&["setosa".to_string(), "virginica".to_string()][..]));
 /// let yields = Target::numbers(ndarray::array![[1.5], [2.5], [0.5]]);

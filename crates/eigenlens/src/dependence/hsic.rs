@@ -15,11 +15,10 @@ use crate::scalar::Scalar;
 /// estimates is 0 exactly where both are independent.
 ///
 /// ```
-/// use eigenlens::{Dataset, Hsic, Kernel};
+/// use eigenlens::{Hsic, Kernel, ndarray};
 /// // The sign of x says nothing about y, its size says everything: no correlation, much dependence.
 /// let x = ndarray::Array2::from_shape_fn((60, 1), |(i, _)| (i as f64 - 29.5) / 10.0);
 /// let y = x.mapv(|v| v * v);
-/// let (x, y) = (Dataset::from(&x), Dataset::from(&y));
 /// let gaussian = Hsic::new(Kernel::rbf(), Kernel::rbf());
 /// assert!(gaussian.permutation_test(&x, &y, 200)?.p_value < 0.01);
 /// let linear = Hsic::new(Kernel::Linear, Kernel::Linear);
@@ -88,22 +87,26 @@ impl Hsic {
     }
 
     /// Both estimates.
-    pub fn estimate<T: Scalar, U: Scalar>(
+    pub fn estimate<'a, 'b, T: Scalar, U: Scalar>(
         &self,
-        x: &Dataset<T>,
-        y: &Dataset<U>,
+        x: impl Into<Dataset<'a, T>>,
+        y: impl Into<Dataset<'b, U>>,
     ) -> Result<HsicEstimate> {
+        let x = &x.into();
+        let y = &y.into();
         self.with_sides(x, y, |x, y| Ok(Sums::of(x, y)?.estimate()))
     }
 
     /// Both estimates, and a test with this many permutations of the samples of `y`. Each draws from
     /// a stream of its own: the seed alone decides, not the threads.
-    pub fn permutation_test<T: Scalar, U: Scalar>(
+    pub fn permutation_test<'a, 'b, T: Scalar, U: Scalar>(
         &self,
-        x: &Dataset<T>,
-        y: &Dataset<U>,
+        x: impl Into<Dataset<'a, T>>,
+        y: impl Into<Dataset<'b, U>>,
         permutations: usize,
     ) -> Result<PermutationTest> {
+        let x = &x.into();
+        let y = &y.into();
         if permutations == 0 {
             return Err(Error::Parameter {
                 name: "permutations",
@@ -117,11 +120,13 @@ impl Hsic {
     /// Both estimates, and a test by the gamma approximation (Gretton et al. 2008), with the exact
     /// mean and variance over all permutations (Kazi-Aoual, Hitier, Sabatier & Lebreton 1995). Not
     /// defined for fewer than six samples.
-    pub fn gamma_test<T: Scalar, U: Scalar>(
+    pub fn gamma_test<'a, 'b, T: Scalar, U: Scalar>(
         &self,
-        x: &Dataset<T>,
-        y: &Dataset<U>,
+        x: impl Into<Dataset<'a, T>>,
+        y: impl Into<Dataset<'b, U>>,
     ) -> Result<GammaTest> {
+        let x = &x.into();
+        let y = &y.into();
         self.with_sides(x, y, gamma::test)
     }
 

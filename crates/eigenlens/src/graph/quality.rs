@@ -97,34 +97,40 @@ pub(crate) fn judge(judged: Judged) -> Quality {
 /// `n_neighbors` nearest in the embedding that is farther than that in the data. O(n² d).
 ///
 /// ```
-/// use eigenlens::{Dataset, graph};
+/// use eigenlens::{graph, ndarray};
 /// let x = ndarray::array![[0.0, 0.0], [1.0, 0.1], [2.0, 0.0], [3.0, 0.1], [4.0, 0.0], [5.0, 0.1]];
 /// let along = x.slice(ndarray::s![.., ..1]);
-/// assert_eq!(graph::trustworthiness(&Dataset::from(&x), along, 2)?, 1.0);
+/// assert_eq!(graph::trustworthiness(&x, along, 2)?, 1.0);
 /// # Ok::<(), eigenlens::Error>(())
 /// ```
-pub fn trustworthiness<T: Scalar>(
-    data: &Dataset<T>,
+pub fn trustworthiness<'a, T: Scalar>(
+    data: impl Into<Dataset<'a, T>>,
     coordinates: ArrayView2<f64>,
     n_neighbors: usize,
 ) -> Result<f64> {
-    let (points, embedded) = pair(data, coordinates, n_neighbors)?;
-    let original = |i: usize, out: &mut [f64]| squared_row(&points, i, out);
-    let embedding = |i: usize, out: &mut [f64]| squared_row(&embedded, i, out);
-    Ok(kept_neighbors(points.n_samples(), n_neighbors, &original, &embedding).0)
+    Ok(kept_in_embedding(&data.into(), coordinates, n_neighbors)?.0)
 }
 
 /// Continuity of an embedding (n × k) of all the data: 1 − a penalty for every one of the
 /// `n_neighbors` nearest in the data that is farther than that in the embedding. O(n² d).
-pub fn continuity<T: Scalar>(
-    data: &Dataset<T>,
+pub fn continuity<'a, T: Scalar>(
+    data: impl Into<Dataset<'a, T>>,
     coordinates: ArrayView2<f64>,
     n_neighbors: usize,
 ) -> Result<f64> {
+    Ok(kept_in_embedding(&data.into(), coordinates, n_neighbors)?.1)
+}
+
+/// Trustworthiness and continuity.
+fn kept_in_embedding<T: Scalar>(
+    data: &Dataset<T>,
+    coordinates: ArrayView2<f64>,
+    n_neighbors: usize,
+) -> Result<(f64, f64)> {
     let (points, embedded) = pair(data, coordinates, n_neighbors)?;
     let original = |i: usize, out: &mut [f64]| squared_row(&points, i, out);
     let embedding = |i: usize, out: &mut [f64]| squared_row(&embedded, i, out);
-    Ok(kept_neighbors(points.n_samples(), n_neighbors, &original, &embedding).1)
+    Ok(kept_neighbors(points.n_samples(), n_neighbors, &original, &embedding))
 }
 
 fn pair<T: Scalar>(

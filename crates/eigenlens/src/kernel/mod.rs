@@ -31,7 +31,7 @@ pub(crate) use sample::sample_rows;
 pub(crate) use sparse_points::SparsePoints;
 pub(crate) use tile::Scratch;
 
-use crate::data::Dataset;
+use crate::data::{Dataset, compiled_here};
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 use std::fmt;
@@ -41,10 +41,10 @@ use std::sync::Arc;
 /// nearly one).
 ///
 /// ```
-/// use eigenlens::{Bandwidth, Dataset, Kernel};
+/// use eigenlens::{Bandwidth, Kernel, ndarray};
 /// let x = ndarray::array![[0.0, 0.0], [3.0, 4.0]];
-/// let kernel = Kernel::Rbf { gamma: Bandwidth::Sigma(5.0) }.resolve(&Dataset::from(&x), 0)?;
-/// let values = kernel.matrix(&Dataset::from(&x), &Dataset::from(&x))?;
+/// let kernel = Kernel::Rbf { gamma: Bandwidth::Sigma(5.0) }.resolve(&x, 0)?;
+/// let values = kernel.matrix(&x, &x)?;
 /// assert_eq!(values[[0, 0]], 1.0);
 /// assert!((values[[0, 1]] - (-0.5f64).exp()).abs() < 1e-15);
 /// # Ok::<(), eigenlens::Error>(())
@@ -201,7 +201,16 @@ impl Kernel {
 
     /// The kernel with its parameters as numbers, found from the data where a rule is to find
     /// them. `seed` chooses the samples a rule looks at.
-    pub fn resolve<T: Scalar>(&self, data: &Dataset<T>, seed: u64) -> Result<ResolvedKernel> {
+    pub fn resolve<'a, T: Scalar>(
+        &self,
+        data: impl Into<Dataset<'a, T>>,
+        seed: u64,
+    ) -> Result<ResolvedKernel> {
+        let data = &data.into();
+        compiled_here!(Kernel, self.resolve_typed(data, seed: u64) -> Result<ResolvedKernel>)
+    }
+
+    fn resolve_typed<T: Scalar>(&self, data: &Dataset<T>, seed: u64) -> Result<ResolvedKernel> {
         self.check()?;
         Ok(match self {
             Kernel::Linear => ResolvedKernel::Linear,

@@ -131,7 +131,13 @@ impl ResolvedKernel {
 
     /// The kernel's values between the rows of two data sets (m × n), for data that fit into memory
     /// with them.
-    pub fn matrix<T: Scalar>(&self, a: &Dataset<T>, b: &Dataset<T>) -> Result<Array2<f64>> {
+    pub fn matrix<'a, 'b, T: Scalar>(
+        &self,
+        a: impl Into<Dataset<'a, T>>,
+        b: impl Into<Dataset<'b, T>>,
+    ) -> Result<Array2<f64>> {
+        let a = &a.into();
+        let b = &b.into();
         let right = Gathering::new(self, b)?.exact().gather()?;
         if *self != ResolvedKernel::Precomputed && a.n_features() != b.n_features() {
             return Err(Error::Shape {

@@ -47,7 +47,7 @@ fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>>
 /// covariance, and from there a lower bound of the evidence rises with every step. Holes ([`Missing::Em`]) are integrated out.
 ///
 /// ```
-/// use eigenlens::{BayesianPca, Dataset};
+/// use eigenlens::{BayesianPca, ndarray};
 /// use ndarray::Array2;
 /// // Two directions in five features, and a little noise.
 /// let x = Array2::from_shape_fn((60, 5), |(i, f)| {
@@ -56,7 +56,7 @@ fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>>
 ///     let place = f as f64 - 2.0;
 ///     a * place + b * (place * place - 2.0) + noise
 /// });
-/// let model = BayesianPca::new(4).fit(&Dataset::from(&x))?;
+/// let model = BayesianPca::new(4).fit(&x)?;
 /// assert_eq!(model.n_components(), 2);
 /// # Ok::<(), eigenlens::Error>(())
 /// ```
@@ -89,16 +89,20 @@ impl BayesianPca {
     }
 
     /// Fits the model.
-    pub fn fit<T: Scalar>(&self, data: &Dataset<T>) -> Result<PpcaModel> {
+    pub fn fit<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<PpcaModel> {
         self.fit_observed(data, &mut |_| ControlFlow::Continue(()))
     }
 
     /// Fits the model and returns the posterior means of the training samples (n × k).
-    pub fn fit_transform<T: Scalar>(&self, data: &Dataset<T>) -> Result<(PpcaModel, Array2<T>)> {
+    pub fn fit_transform<'a, T: Scalar>(
+        &self,
+        data: impl Into<Dataset<'a, T>>,
+    ) -> Result<(PpcaModel, Array2<T>)> {
+        let data = &data.into();
         let model = self.fit(data)?;
         let scores = match data.missing() {
             Missing::DropColumns => {
-                model.transform(&data.resolve_missing(&self.fit.options)?.dataset())?
+                model.transform(data.resolve_missing(&self.fit.options)?.dataset())?
             }
             _ => model.transform(data)?,
         };
@@ -106,11 +110,12 @@ impl BayesianPca {
     }
 
     /// Fits the model and tells `observer` of every step; it may end the iteration.
-    pub fn fit_observed<T: Scalar>(
+    pub fn fit_observed<'a, T: Scalar>(
         &self,
-        data: &Dataset<T>,
+        data: impl Into<Dataset<'a, T>>,
         observer: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
     ) -> Result<PpcaModel> {
+        let data = &data.into();
         compiled_here!(BayesianPca, self.fit_typed(data, observer: &mut Observer) -> Result<PpcaModel>)
     }
 
@@ -132,7 +137,7 @@ impl BayesianPca {
             Missing::Em => {}
             _ => {
                 let resolved = data.resolve_missing(&self.fit.options)?;
-                let mut model = self.fit_observed(&resolved.dataset(), observer)?;
+                let mut model = self.fit_observed(resolved.dataset(), observer)?;
                 model.body.set_missing(resolved.missing_report().cloned());
                 return Ok(model);
             }
@@ -145,4 +150,5 @@ impl BayesianPca {
     }
 }
 
+super::traits::fit_trait!(BayesianPca => PpcaModel);
 estimator!(BayesianPca, iterates: |_, missing| matches!(missing, Missing::Em | Missing::Error));

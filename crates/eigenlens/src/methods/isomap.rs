@@ -52,14 +52,14 @@ fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>>
 /// the lengths of shortest paths on the graph of neighbours.
 ///
 /// ```
-/// use eigenlens::{Dataset, Isomap};
+/// use eigenlens::{Isomap, ndarray};
 /// use ndarray::Array2;
 /// // A half circle is a line to whoever walks along it.
 /// let x = Array2::from_shape_fn((40, 2), |(i, f)| {
 ///     let angle = i as f64 / 39.0 * std::f64::consts::PI;
 ///     if f == 0 { angle.cos() } else { angle.sin() }
 /// });
-/// let model = Isomap::new(1).neighbors(2).fit(&Dataset::from(&x))?;
+/// let model = Isomap::new(1).neighbors(2).fit(&x)?;
 /// let line = model.coordinates().column(0).to_owned();
 /// assert!(((line[0] - line[39]).abs() - std::f64::consts::PI).abs() < 0.01);
 /// # Ok::<(), eigenlens::Error>(())
@@ -124,7 +124,8 @@ impl Isomap {
     }
 
     /// Fits the model.
-    pub fn fit<T: Scalar>(&self, data: &Dataset<T>) -> Result<EmbeddingModel> {
+    pub fn fit<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<EmbeddingModel> {
+        let data = &data.into();
         compiled_here!(Isomap, self.fit_typed(data) -> Result<EmbeddingModel>)
     }
 
@@ -135,9 +136,9 @@ impl Isomap {
     }
 
     /// Fits the model and returns the training coordinates (n × k).
-    pub fn fit_transform<T: Scalar>(
+    pub fn fit_transform<'a, T: Scalar>(
         &self,
-        data: &Dataset<T>,
+        data: impl Into<Dataset<'a, T>>,
     ) -> Result<(EmbeddingModel, Array2<T>)> {
         let model = self.fit(data)?;
         let scores = model.coordinates().mapv(T::from_f64);
@@ -241,4 +242,5 @@ impl Isomap {
     }
 }
 
+super::traits::fit_trait!(Isomap => EmbeddingModel);
 estimator!(Isomap);

@@ -121,13 +121,13 @@ fn approximation(values: &OptionValues) -> Result<Approximation> {
 /// eigenvectors of the centred kernel matrix `H K H`.
 ///
 /// ```
-/// use eigenlens::{Dataset, Kernel, KernelPca};
+/// use eigenlens::{Kernel, KernelPca, ndarray};
 /// // Two circles: no line separates them, the first component of a Gaussian kernel does.
 /// let x = ndarray::Array2::from_shape_fn((120, 2), |(i, f)| {
 ///     let (angle, radius) = (i as f64 * 0.1047, if i % 2 == 0 { 1.0 } else { 4.0 });
 ///     radius * if f == 0 { angle.cos() } else { angle.sin() }
 /// });
-/// let (model, scores) = KernelPca::new(2).kernel(Kernel::rbf()).fit_transform(&Dataset::from(&x))?;
+/// let (model, scores) = KernelPca::new(2).kernel(Kernel::rbf()).fit_transform(&x)?;
 /// println!("{}, {}", model.kernel(), model.plan());
 /// assert_eq!(scores.dim(), (120, 2));
 /// assert!(model.certificate().relative_residual() < 1e-9);
@@ -239,7 +239,8 @@ impl KernelPca {
     }
 
     /// Fits the model.
-    pub fn fit<T: Scalar>(&self, data: &Dataset<T>) -> Result<KernelPcaModel> {
+    pub fn fit<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<KernelPcaModel> {
+        let data = &data.into();
         compiled_here!(KernelPca, self.fit_typed(data) -> Result<KernelPcaModel>)
     }
 
@@ -257,10 +258,11 @@ impl KernelPca {
     }
 
     /// Fits the model and returns the training scores (n × k).
-    pub fn fit_transform<T: Scalar>(
+    pub fn fit_transform<'a, T: Scalar>(
         &self,
-        data: &Dataset<T>,
+        data: impl Into<Dataset<'a, T>>,
     ) -> Result<(KernelPcaModel, Array2<T>)> {
+        let data = &data.into();
         let model = self.fit(data)?;
         let scores = model.transform(data)?;
         Ok((model, scores))
@@ -355,6 +357,7 @@ impl KernelPca {
     }
 }
 
+super::traits::fit_trait!(KernelPca => KernelPcaModel);
 estimator!(KernelPca);
 
 pub(super) fn not_square(n: usize, d: usize) -> Error {

@@ -55,7 +55,7 @@ fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>>
 /// eigenpairs of the thin `Δᵀ K_x Δ`; no n × n matrix is kept.
 ///
 /// ```
-/// use eigenlens::{Dataset, Kernel, KernelSupervisedPca, Target};
+/// use eigenlens::{Kernel, KernelSupervisedPca, Target, ndarray};
 /// // Two rings: their classes differ in the distance from the middle only.
 /// let x = ndarray::Array2::from_shape_fn((80, 2), |(i, f)| {
 ///     let (angle, radius) = (i as f64 * 0.37, if i % 2 == 0 { 1.0 } else { 3.0 });
@@ -63,7 +63,7 @@ fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>>
 /// });
 /// let target = Target::classes((0..80).map(|i| ["inner", "outer"][i % 2]));
 /// let fit = KernelSupervisedPca::new(1).kernel(Kernel::rbf());
-/// let (model, scores) = fit.fit_transform(&Dataset::from(&x), &target)?;
+/// let (model, scores) = fit.fit_transform(&x, &target)?;
 /// let side = scores[[0, 0]].signum();
 /// assert!((0..80).all(|i| (scores[[i, 0]].signum() == side) == (i % 2 == 0)));
 /// assert!(model.certificate().relative_residual() < 1e-9);
@@ -136,11 +136,12 @@ impl KernelSupervisedPca {
     }
 
     /// Fits the model.
-    pub fn fit<T: Scalar>(
+    pub fn fit<'a, T: Scalar>(
         &self,
-        data: &Dataset<T>,
+        data: impl Into<Dataset<'a, T>>,
         target: &Target,
     ) -> Result<KernelSupervisedPcaModel> {
+        let data = &data.into();
         compiled_here!(
             KernelSupervisedPca,
             self.fit_typed(data, target: &Target) -> Result<KernelSupervisedPcaModel>
@@ -161,11 +162,12 @@ impl KernelSupervisedPca {
     }
 
     /// Fits the model and returns the training scores (n × k).
-    pub fn fit_transform<T: Scalar>(
+    pub fn fit_transform<'a, T: Scalar>(
         &self,
-        data: &Dataset<T>,
+        data: impl Into<Dataset<'a, T>>,
         target: &Target,
     ) -> Result<(KernelSupervisedPcaModel, Array2<T>)> {
+        let data = &data.into();
         let model = self.fit(data, target)?;
         let scores = model.transform(data)?;
         Ok((model, scores))
@@ -364,6 +366,7 @@ impl KernelSupervisedPca {
     }
 }
 
+super::traits::fit_trait!(KernelSupervisedPca => KernelSupervisedPcaModel, supervised);
 estimator!(KernelSupervisedPca, supervised);
 
 /// `K V`, a few columns at a time.

@@ -110,11 +110,11 @@ fn affinity(values: &OptionValues) -> Result<Affinity> {
 /// smallest eigenvalues above 0, in which neighbours stay together.
 ///
 /// ```
-/// use eigenlens::{Dataset, LaplacianEigenmaps};
+/// use eigenlens::{LaplacianEigenmaps, ndarray};
 /// use ndarray::Array2;
 /// // A chain of samples comes out in its order.
 /// let x = Array2::from_shape_fn((30, 2), |(i, f)| if f == 0 { i as f64 } else { (i as f64).sin() });
-/// let model = LaplacianEigenmaps::new(1).neighbors(2).fit(&Dataset::from(&x))?;
+/// let model = LaplacianEigenmaps::new(1).neighbors(2).fit(&x)?;
 /// let line = model.coordinates().column(0).to_owned();
 /// let up = line[29] > line[0];
 /// assert!((1..30).all(|i| (line[i] > line[i - 1]) == up));
@@ -213,7 +213,8 @@ impl LaplacianEigenmaps {
     }
 
     /// Fits the model.
-    pub fn fit<T: Scalar>(&self, data: &Dataset<T>) -> Result<EmbeddingModel> {
+    pub fn fit<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<EmbeddingModel> {
+        let data = &data.into();
         compiled_here!(LaplacianEigenmaps, self.fit_typed(data) -> Result<EmbeddingModel>)
     }
 
@@ -225,9 +226,9 @@ impl LaplacianEigenmaps {
     }
 
     /// Fits the model and returns the training coordinates (n × k).
-    pub fn fit_transform<T: Scalar>(
+    pub fn fit_transform<'a, T: Scalar>(
         &self,
-        data: &Dataset<T>,
+        data: impl Into<Dataset<'a, T>>,
     ) -> Result<(EmbeddingModel, Array2<T>)> {
         let model = self.fit(data)?;
         let scores = model.coordinates().mapv(T::from_f64);
@@ -382,6 +383,7 @@ impl LaplacianEigenmaps {
     }
 }
 
+super::traits::fit_trait!(LaplacianEigenmaps => EmbeddingModel);
 estimator!(LaplacianEigenmaps);
 
 /// The unit vector along 1, or along D^{1/2} 1.

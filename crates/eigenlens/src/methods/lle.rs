@@ -93,13 +93,13 @@ fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>>
 /// ([`LleVariant`]).
 ///
 /// ```
-/// use eigenlens::{Dataset, Lle};
+/// use eigenlens::{Lle, ndarray};
 /// use ndarray::Array2;
 /// let x = Array2::from_shape_fn((60, 2), |(i, f)| {
 ///     let angle = i as f64 / 20.0;
 ///     if f == 0 { angle.cos() } else { angle.sin() }
 /// });
-/// let model = Lle::new(1).neighbors(4).fit(&Dataset::from(&x))?;
+/// let model = Lle::new(1).neighbors(4).fit(&x)?;
 /// let line = model.coordinates().column(0).to_owned();
 /// let up = line[59] > line[0];
 /// assert!((1..60).all(|i| (line[i] > line[i - 1]) == up));
@@ -198,7 +198,8 @@ impl Lle {
     }
 
     /// Fits the model.
-    pub fn fit<T: Scalar>(&self, data: &Dataset<T>) -> Result<EmbeddingModel> {
+    pub fn fit<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<EmbeddingModel> {
+        let data = &data.into();
         compiled_here!(Lle, self.fit_typed(data) -> Result<EmbeddingModel>)
     }
 
@@ -209,9 +210,9 @@ impl Lle {
     }
 
     /// Fits the model and returns the training coordinates (n × k).
-    pub fn fit_transform<T: Scalar>(
+    pub fn fit_transform<'a, T: Scalar>(
         &self,
-        data: &Dataset<T>,
+        data: impl Into<Dataset<'a, T>>,
     ) -> Result<(EmbeddingModel, Array2<T>)> {
         let model = self.fit(data)?;
         let scores = model.coordinates().mapv(T::from_f64);
@@ -338,6 +339,7 @@ impl Lle {
     }
 }
 
+super::traits::fit_trait!(Lle => EmbeddingModel);
 estimator!(Lle);
 
 /// `RᵀR` (n × n) of sparse rows.

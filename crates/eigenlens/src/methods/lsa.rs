@@ -59,10 +59,10 @@ fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>>
 /// total `‖X‖²/(n − 1)`.
 ///
 /// ```
-/// use eigenlens::{Csr, Dataset, Lsa};
+/// use eigenlens::{Csr, Lsa};
 /// // Three documents, four terms.
 /// let counts = Csr::new(3, 4, vec![0, 2, 4, 5], vec![0, 1, 0, 1, 3], vec![2.0, 1.0, 4.0, 2.0, 3.0])?;
-/// let model = Lsa::new(2).fit(&Dataset::sparse(&counts))?;
+/// let model = Lsa::new(2).fit(&counts)?;
 /// assert!((model.singular_values()[0] - 5.0).abs() < 1e-12);
 /// assert!((model.singular_values()[1] - 3.0).abs() < 1e-12);
 /// # Ok::<(), eigenlens::Error>(())
@@ -103,16 +103,20 @@ impl Lsa {
     }
 
     /// Fits the model.
-    pub fn fit<T: Scalar>(&self, data: &Dataset<T>) -> Result<PcaModel> {
-        Ok(self.fit.run(data, false)?.0)
+    pub fn fit<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<PcaModel> {
+        Ok(self.fit.run(&data.into(), false)?.0)
     }
 
     /// Fits the model and returns the training scores (n × k).
-    pub fn fit_transform<T: Scalar>(&self, data: &Dataset<T>) -> Result<(PcaModel, Array2<T>)> {
-        self.fit.run(data, true)
+    pub fn fit_transform<'a, T: Scalar>(
+        &self,
+        data: impl Into<Dataset<'a, T>>,
+    ) -> Result<(PcaModel, Array2<T>)> {
+        self.fit.run(&data.into(), true)
     }
 }
 
+super::traits::fit_trait!(Lsa => PcaModel);
 estimator!(Lsa, {
     fn term_weighting(&self) -> Option<TermWeighting> {
         self.weighting

@@ -69,7 +69,7 @@ fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>>
 /// computed as such: no n × n matrix is formed.
 ///
 /// ```
-/// use eigenlens::Mds;
+/// use eigenlens::{Mds, ndarray};
 /// // Three towns on a road.
 /// let distances = ndarray::array![[0.0, 3.0, 5.0], [3.0, 0.0, 2.0], [5.0, 2.0, 0.0]];
 /// let model = Mds::new(1).fit_distances(distances.view())?;
@@ -118,7 +118,8 @@ impl Mds {
     }
 
     /// Fits the model.
-    pub fn fit<T: Scalar>(&self, data: &Dataset<T>) -> Result<EmbeddingModel> {
+    pub fn fit<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<EmbeddingModel> {
+        let data = &data.into();
         compiled_here!(Mds, self.fit_typed(data) -> Result<EmbeddingModel>)
     }
 
@@ -143,9 +144,9 @@ impl Mds {
     }
 
     /// Fits the model and returns the training coordinates (n × k).
-    pub fn fit_transform<T: Scalar>(
+    pub fn fit_transform<'a, T: Scalar>(
         &self,
-        data: &Dataset<T>,
+        data: impl Into<Dataset<'a, T>>,
     ) -> Result<(EmbeddingModel, Array2<T>)> {
         let model = self.fit(data)?;
         let scores = model.coordinates().mapv(T::from_f64);
@@ -318,6 +319,7 @@ impl Mds {
     }
 }
 
+super::traits::fit_trait!(Mds => EmbeddingModel);
 estimator!(Mds);
 
 /// `V Λ^{-1/2}`, which places others, and `V Λ^{1/2}`, the coordinates; 0 for null components.

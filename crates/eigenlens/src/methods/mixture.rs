@@ -17,6 +17,7 @@ use crate::options::Options;
 use crate::plan::{self, Plan};
 use crate::scalar::Scalar;
 use crate::solver::finish;
+use ndarray::Array2;
 use std::ops::ControlFlow;
 
 /// What every surface knows of the method.
@@ -67,16 +68,15 @@ fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>>
 /// ([`Missing::Em`]) are integrated out.
 ///
 /// ```
-/// use eigenlens::{Dataset, PpcaMixture};
+/// use eigenlens::{PpcaMixture, ndarray};
 /// use ndarray::Array2;
 /// // Two clouds, stretched along different directions.
 /// let x = Array2::from_shape_fn((80, 2), |(i, f)| {
 ///     let t = (i as f64 * 2.3).sin() + 0.1 * ((i * 7 + f) as f64).cos();
 ///     if i % 2 == 0 { [t, 0.1 * t][f] } else { [20.0 - 0.1 * t, 10.0 + t][f] }
 /// });
-/// let data = Dataset::from(&x);
-/// let model = PpcaMixture::new(2, 1).fit(&data)?;
-/// let found = model.memberships(&data)?;
+/// let model = PpcaMixture::new(2, 1).fit(&x)?;
+/// let found = model.memberships(&x)?;
 /// assert!(found.responsibilities.iter().all(|r| *r < 1e-6 || *r > 1.0 - 1e-6));
 /// assert!((model.shares()[0] - 0.5).abs() < 1e-6);
 /// # Ok::<(), eigenlens::Error>(())
@@ -149,13 +149,38 @@ impl PpcaMixture {
     }
 
     /// Fits the model.
-    pub fn fit<T: Scalar>(&self, data: &Dataset<T>) -> Result<PpcaMixtureModel> {
+    pub fn fit<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<PpcaMixtureModel> {
         self.fit_observed(data, &mut |_| ControlFlow::Continue(()))
+    }
+
+    /// Fits the model and returns the probabilities (n × parts) that the training samples come from each
+    /// part.
+    pub fn fit_transform<'a, T: Scalar>(
+        &self,
+        data: impl Into<Dataset<'a, T>>,
+    ) -> Result<(PpcaMixtureModel, Array2<T>)> {
+        let data = &data.into();
+        let model = self.fit(data)?;
+        let scores = match data.missing() {
+            Missing::DropColumns => {
+                model.transform(data.resolve_missing(&self.fit.options)?.dataset())?
+            }
+            _ => model.transform(data)?,
+        };
+        Ok((model, scores))
     }
 
     /// Fits mixtures of 1 to `n_parts` parts and keeps the one with the least BIC, of those whose parts
     /// all have at least 5(k + 1) samples.
-    pub fn fit_best<T: Scalar>(&self, data: &Dataset<T>) -> Result<PartsCompared> {
+    pub fn fit_best<'a, T: Scalar>(
+        &self,
+        data: impl Into<Dataset<'a, T>>,
+    ) -> Result<PartsCompared> {
+        let data = &data.into();
+        compiled_here!(PpcaMixture, self.fit_best_typed(data) -> Result<PartsCompared>)
+    }
+
+    fn fit_best_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<PartsCompared> {
         let mut bic = Vec::new();
         let mut best: Option<PpcaMixtureModel> = None;
         for n_parts in 1..=self.n_parts {
@@ -175,11 +200,12 @@ impl PpcaMixture {
     }
 
     /// Fits the model and tells `observer` of every step; it may end the iteration.
-    pub fn fit_observed<T: Scalar>(
+    pub fn fit_observed<'a, T: Scalar>(
         &self,
-        data: &Dataset<T>,
+        data: impl Into<Dataset<'a, T>>,
         observer: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
     ) -> Result<PpcaMixtureModel> {
+        let data = &data.into();
         compiled_here!(PpcaMixture, self.fit_typed(data, observer: &mut Observer) -> Result<PpcaMixtureModel>)
     }
 
@@ -197,7 +223,7 @@ impl PpcaMixture {
             Missing::Em => {}
             _ => {
                 let resolved = data.resolve_missing(&self.fit.options)?;
-                let mut model = self.fit_observed(&resolved.dataset(), observer)?;
+                let mut model = self.fit_observed(resolved.dataset(), observer)?;
                 model.core.missing = resolved.missing_report().cloned();
                 return Ok(model);
             }
@@ -286,6 +312,7 @@ impl PpcaMixture {
     }
 }
 
+super::traits::fit_trait!(PpcaMixture => PpcaMixtureModel);
 impl Estimator for PpcaMixture {
     fn method(&self) -> &'static Method {
         &METHOD

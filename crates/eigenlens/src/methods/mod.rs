@@ -27,6 +27,7 @@ mod sparse_pca;
 mod spectral;
 mod supervised_fit;
 mod supervised_pca;
+mod traits;
 
 pub use axes::{Axis, AxisShare};
 pub use bayesian::BayesianPca;
@@ -45,3 +46,4 @@ pub use ppca::{Algorithm, Ppca};
 pub use registry::{METHODS, from_parts};
 pub use sparse_pca::{PenaltyScale, PerComponent, SparsePca};
 pub use supervised_pca::SupervisedPca;
+pub use traits::{Fit, Transformer, WithTarget};

@@ -48,9 +48,9 @@ fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>>
 /// covariance (or, standardised, the correlation) of the data.
 ///
 /// ```
-/// use eigenlens::{Dataset, Pca};
+/// use eigenlens::{Pca, ndarray};
 /// let x = ndarray::array![[-1.0, -1.0], [-2.0, -1.0], [-3.0, -2.0], [1.0, 1.0], [2.0, 1.0], [3.0, 2.0]];
-/// let (model, scores) = Pca::new(2).fit_transform(&Dataset::from(&x))?;
+/// let (model, scores) = Pca::new(2).fit_transform(&x)?;
 /// assert!((model.explained_variance_ratio()[0] - 0.99244).abs() < 5e-6);
 /// assert_eq!(scores.dim(), (6, 2));
 /// assert!(model.certificate().relative_residual() < 1e-14);
@@ -103,23 +103,26 @@ impl Pca {
     }
 
     /// Fits the model.
-    pub fn fit<T: Scalar>(&self, data: &Dataset<T>) -> Result<PcaModel> {
-        Ok(self.fit.run(data, false)?.0)
+    pub fn fit<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<PcaModel> {
+        Ok(self.fit.run(&data.into(), false)?.0)
     }
 
     /// Fits the model and returns the training scores (n × k), made in the pass that certifies it.
-    pub fn fit_transform<T: Scalar>(&self, data: &Dataset<T>) -> Result<(PcaModel, Array2<T>)> {
-        self.fit.run(data, true)
+    pub fn fit_transform<'a, T: Scalar>(
+        &self,
+        data: impl Into<Dataset<'a, T>>,
+    ) -> Result<(PcaModel, Array2<T>)> {
+        self.fit.run(&data.into(), true)
     }
 
     /// Fits the model and tells `observer` of every step where holes are integrated out
     /// ([`Missing::Em`](crate::Missing::Em)); it may end the iteration.
-    pub fn fit_observed<T: Scalar>(
+    pub fn fit_observed<'a, T: Scalar>(
         &self,
-        data: &Dataset<T>,
+        data: impl Into<Dataset<'a, T>>,
         observer: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
     ) -> Result<PcaModel> {
-        self.fit.run_observed(data, observer)
+        self.fit.run_observed(&data.into(), observer)
     }
 
     /// Fits from count, mean and scatter; residuals are measured against the scatter.
@@ -145,6 +148,7 @@ impl Pca {
     }
 }
 
+super::traits::fit_trait!(Pca => PcaModel);
 estimator!(Pca, iterates: |_, missing| missing == Missing::Em, {
     fn fit_moments(&self, moments: &Moments) -> Result<Fitted> {
         self.fit_moments(moments).map(Fitted::without_scores)

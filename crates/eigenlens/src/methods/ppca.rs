@@ -13,7 +13,7 @@ use crate::model::ppca::PpcaModel;
 use crate::n_components::NComponents;
 use crate::options::{Options, Solver};
 use crate::plan::Plan;
-use crate::scalar::Scalar;
+use crate::scalar::{Scalar, typed};
 use ndarray::parallel::prelude::*;
 use ndarray::{Array2, Axis};
 use std::ops::ControlFlow;
@@ -55,7 +55,7 @@ fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>>
 /// with holes ([`Missing::Em`]) it is found by expectation maximisation.
 ///
 /// ```
-/// use eigenlens::{Dataset, Missing, Ppca};
+/// use eigenlens::{Dataset, Missing, Ppca, ndarray};
 /// let x = ndarray::array![[-1.0, -1.1, 0.2], [-2.0, -1.9, f64::NAN], [-3.0, -3.1, 0.1], [1.0, 0.9, 0.0],
 ///                         [2.0, f64::NAN, 0.1], [3.0, 3.2, -0.2]];
 /// let data = Dataset::from(&x).with_missing(Missing::Em);
@@ -82,6 +82,8 @@ pub enum Algorithm {
     /// Expectation maximisation by the textbook's steps: slow, and easy to compare with.
     PlainEm,
 }
+
+typed!(WithScores, T => Result<(PpcaModel, Array2<T>)>);
 
 impl Ppca {
     /// Keeps `n_components`: a number, or a [`NComponents`].
@@ -124,18 +126,26 @@ impl Ppca {
     }
 
     /// Fits the model.
-    pub fn fit<T: Scalar>(&self, data: &Dataset<T>) -> Result<PpcaModel> {
+    pub fn fit<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<PpcaModel> {
         self.fit_observed(data, &mut |_| ControlFlow::Continue(()))
     }
 
     /// Fits the model and returns the posterior means of the training samples (n × k).
-    pub fn fit_transform<T: Scalar>(&self, data: &Dataset<T>) -> Result<(PpcaModel, Array2<T>)> {
+    pub fn fit_transform<'a, T: Scalar>(
+        &self,
+        data: impl Into<Dataset<'a, T>>,
+    ) -> Result<(PpcaModel, Array2<T>)> {
+        let data = &data.into();
+        compiled_here!(Ppca, self.fit_transform_typed(data) -> WithScores of T)
+    }
+
+    fn fit_transform_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<(PpcaModel, Array2<T>)> {
         let iterates = self.algorithm != Algorithm::Auto || data.missing() != Missing::Error;
         if iterates {
             let model = self.fit(data)?;
             let scores = match data.missing() {
                 Missing::DropColumns => {
-                    model.transform(&data.resolve_missing(&self.fit.options)?.dataset())?
+                    model.transform(data.resolve_missing(&self.fit.options)?.dataset())?
                 }
                 _ => model.transform(data)?,
             };
@@ -164,11 +174,12 @@ impl Ppca {
     }
 
     /// Fits the model and tells `observer` of every step of an iteration; it may end it.
-    pub fn fit_observed<T: Scalar>(
+    pub fn fit_observed<'a, T: Scalar>(
         &self,
-        data: &Dataset<T>,
+        data: impl Into<Dataset<'a, T>>,
         observer: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
     ) -> Result<PpcaModel> {
+        let data = &data.into();
         compiled_here!(Ppca, self.fit_typed(data, observer: &mut Observer) -> Result<PpcaModel>)
     }
 
@@ -181,7 +192,7 @@ impl Ppca {
         let plain = self.algorithm == Algorithm::PlainEm;
         if always && !matches!(data.missing(), Missing::Error | Missing::Em) {
             let resolved = data.resolve_missing(&self.fit.options)?;
-            let mut model = self.fit_observed(&resolved.dataset(), observer)?;
+            let mut model = self.fit_observed(resolved.dataset(), observer)?;
             model.body.set_missing(resolved.missing_report().cloned());
             return Ok(model);
         }
@@ -202,6 +213,7 @@ impl Ppca {
     }
 }
 
+super::traits::fit_trait!(Ppca => PpcaModel);
 estimator!(Ppca, iterates: |this, missing| missing == Missing::Em
         || missing == Missing::Error && this.algorithm != Algorithm::Auto);
 

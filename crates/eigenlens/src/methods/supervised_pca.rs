@@ -59,11 +59,11 @@ fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>>
 /// HSIC measures it.
 ///
 /// ```
-/// use eigenlens::{Dataset, SupervisedPca, Target};
+/// use eigenlens::{SupervisedPca, Target, ndarray};
 /// // The second column tells the classes apart; the first one only varies more.
 /// let x = ndarray::array![[9.0, 0.1], [-7.0, 0.0], [8.0, 1.1], [-9.0, 1.0], [-2.0, 0.0], [1.0, 1.2]];
 /// let target = Target::classes(["a", "a", "b", "b", "a", "b"]);
-/// let (model, scores) = SupervisedPca::new(1).fit_transform(&Dataset::from(&x), &target)?;
+/// let (model, scores) = SupervisedPca::new(1).fit_transform(&x, &target)?;
 /// assert!(model.components()[[0, 1]] > 0.9);
 /// assert_eq!(model.target().rank, 1);
 /// assert_eq!(scores.dim(), (6, 1));
@@ -157,17 +157,21 @@ impl SupervisedPca {
     }
 
     /// Fits the model.
-    pub fn fit<T: Scalar>(&self, data: &Dataset<T>, target: &Target) -> Result<SupervisedPcaModel> {
-        Ok(self.run(data, target, false)?.0)
+    pub fn fit<'a, T: Scalar>(
+        &self,
+        data: impl Into<Dataset<'a, T>>,
+        target: &Target,
+    ) -> Result<SupervisedPcaModel> {
+        Ok(self.run(&data.into(), target, false)?.0)
     }
 
     /// Fits the model and returns the training scores (n × k), made in the pass that certifies it.
-    pub fn fit_transform<T: Scalar>(
+    pub fn fit_transform<'a, T: Scalar>(
         &self,
-        data: &Dataset<T>,
+        data: impl Into<Dataset<'a, T>>,
         target: &Target,
     ) -> Result<(SupervisedPcaModel, Array2<T>)> {
-        self.run(data, target, true)
+        self.run(&data.into(), target, true)
     }
 
     fn run<T: Scalar>(
@@ -253,6 +257,7 @@ impl SupervisedPca {
     }
 }
 
+super::traits::fit_trait!(SupervisedPca => SupervisedPcaModel, supervised);
 estimator!(SupervisedPca, supervised);
 
 /// Why rules do not go with supervised components.

@@ -256,7 +256,8 @@ impl KernelPcaModel {
     }
 
     /// Scores (n × k) of training or new samples, centred by the **training** kernel's means.
-    pub fn transform<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<T>> {
+    pub fn transform<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<Array2<T>> {
+        let data = &data.into();
         compiled_here!(KernelPcaModel, self.transform_typed(data) -> Made of T)
     }
 
@@ -269,11 +270,12 @@ impl KernelPcaModel {
 
     /// Scores as they are made, in blocks of rows (· × k), for data larger than memory. Returns the
     /// number of rows.
-    pub fn transform_blocks<T: Scalar>(
+    pub fn transform_blocks<'a, T: Scalar>(
         &self,
-        data: &Dataset<T>,
+        data: impl Into<Dataset<'a, T>>,
         sink: &mut Sink<'_, T>,
     ) -> Result<usize> {
+        let data = &data.into();
         match &self.parts.body {
             KernelBody::Points(map) => map.transform_blocks(data, sink),
             KernelBody::Features(map) => map.transform_blocks(data, sink),

@@ -166,17 +166,17 @@ impl KernelSupervisedPcaModel {
     }
 
     /// Scores (n × k) of training or new samples; no target is needed.
-    pub fn transform<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<T>> {
-        self.parts.map.transform(data)
+    pub fn transform<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<Array2<T>> {
+        self.parts.map.transform(&data.into())
     }
 
     /// Scores as they are made, in blocks of rows (· × k), for data larger than memory. Returns the
     /// number of rows.
-    pub fn transform_blocks<T: Scalar>(
+    pub fn transform_blocks<'a, T: Scalar>(
         &self,
-        data: &Dataset<T>,
+        data: impl Into<Dataset<'a, T>>,
         sink: &mut (dyn FnMut(ArrayView2<T>) -> Result<()> + Send),
     ) -> Result<usize> {
-        self.parts.map.transform_blocks(data, sink)
+        self.parts.map.transform_blocks(&data.into(), sink)
     }
 }

@@ -7,7 +7,7 @@ use super::imputation::{Gaussian, Gaussians, jacobian};
 use super::parts::{Parts, Value};
 use super::ppca::{EmRecord, Filled, Imputation, ImputedEntry, check_imputations};
 use super::summary::{Shares, Summary, SummaryColumn, number, opening, rows_value};
-use crate::data::{Dataset, Scaler, compiled_here};
+use crate::data::{Dataset, Made, Scaler, compiled_here};
 use crate::em::{FactorGaussian, Latent};
 use crate::error::{Error, Result};
 use crate::linalg::dense::power_of_two;
@@ -112,7 +112,11 @@ impl PpcaMixtureModel {
     }
 
     /// What each sample belongs to and how likely it is, holes or not.
-    pub fn memberships<T: Scalar>(&self, data: &Dataset<T>) -> Result<Memberships> {
+    pub fn memberships<'a, T: Scalar>(
+        &self,
+        data: impl Into<Dataset<'a, T>>,
+    ) -> Result<Memberships> {
+        let data = &data.into();
         compiled_here!(PpcaMixtureModel, self.memberships_typed(data) -> Result<Memberships>)
     }
 
@@ -153,21 +157,21 @@ impl PpcaMixtureModel {
     /// Fills holes with their conditional mean given the observed entries of their row: the parts'
     /// means weighted by the probability of each part, with standard errors by the law of total
     /// variance.
-    pub fn impute<T: Scalar>(&self, data: &Dataset<T>) -> Result<Imputation<T>> {
-        let (tables, entries) = self.filled(data, 0, 0)?;
+    pub fn impute<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<Imputation<T>> {
+        let (tables, entries) = self.filled(&data.into(), 0, 0)?;
         Imputation::new(tables, entries)
     }
 
     /// Several tables (each n × d) whose holes are drawn: a part for each row, then its holes jointly.
     /// A row's draws depend on the seed and its number only.
-    pub fn multiple_imputations<T: Scalar>(
+    pub fn multiple_imputations<'a, T: Scalar>(
         &self,
-        data: &Dataset<T>,
+        data: impl Into<Dataset<'a, T>>,
         n_imputations: usize,
         seed: u64,
     ) -> Result<Vec<Array2<T>>> {
         check_imputations(n_imputations)?;
-        Ok(self.filled(data, n_imputations, seed)?.0)
+        Ok(self.filled(&data.into(), n_imputations, seed)?.0)
     }
 
     fn filled<T: Scalar>(
@@ -223,7 +227,13 @@ impl PpcaMixtureModel {
         (rows, from)
     }
 
-    pub(crate) fn transform<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<T>> {
+    /// The probabilities (n × parts) that samples come from each part: what the model has for scores.
+    pub fn transform<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<Array2<T>> {
+        let data = &data.into();
+        compiled_here!(PpcaMixtureModel, self.transform_typed(data) -> Made of T)
+    }
+
+    fn transform_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<T>> {
         let missing_counts =
             self.core.missing.is_some() || data.missing() != crate::data::Missing::Error;
         if !missing_counts && let Some((row, column)) = data.first_missing()? {

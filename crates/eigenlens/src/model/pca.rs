@@ -8,7 +8,7 @@ use super::observed::ObservedScores;
 use super::rotation::{Varimax, VarimaxOptions, varimax};
 use super::supplementary::{SupplementaryColumns, supplementary_columns};
 use super::{LinearMap, Verification, verify};
-use crate::data::{Dataset, Missing, MissingReport};
+use crate::data::{Dataset, Made, Missing, MissingReport, compiled_here};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
 use crate::n_components::Spectrum;
@@ -287,7 +287,12 @@ impl PcaModel {
     /// Samples with holes are projected by least squares on what is observed, where the model was
     /// fitted to data with holes or the data have a policy other than [`Missing::Error`];
     /// [`PcaModel::transform_observed`] says how certain such scores are.
-    pub fn transform<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<T>> {
+    pub fn transform<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<Array2<T>> {
+        let data = &data.into();
+        compiled_here!(PcaModel, self.transform_typed(data) -> Made of T)
+    }
+
+    fn transform_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<T>> {
         if self.takes_holes(data) {
             let k = self.n_components();
             let mut rows = 0;
@@ -305,11 +310,12 @@ impl PcaModel {
 
     /// Scores as they are made, in blocks of rows (· × k), for data larger than memory. Returns the
     /// number of rows.
-    pub fn transform_blocks<T: Scalar>(
+    pub fn transform_blocks<'a, T: Scalar>(
         &self,
-        data: &Dataset<T>,
+        data: impl Into<Dataset<'a, T>>,
         sink: &mut (dyn FnMut(ArrayView2<T>) -> Result<()> + Send),
     ) -> Result<usize> {
+        let data = &data.into();
         let map = &self.parts.map;
         if self.takes_holes(data) {
             return map.transform_observed(data, &self.factors(), &self.parts.values, sink);
@@ -319,10 +325,13 @@ impl PcaModel {
 
     /// Scores (n × k, not whitened) of samples that may have holes, by least squares on what is
     /// observed, with what that costs in certainty.
-    pub fn transform_observed<T: Scalar>(&self, data: &Dataset<T>) -> Result<ObservedScores> {
+    pub fn transform_observed<'a, T: Scalar>(
+        &self,
+        data: impl Into<Dataset<'a, T>>,
+    ) -> Result<ObservedScores> {
         let noise = self.scaled_noise().sqrt();
         let unit = power_of_two(self.parts.map.scaler.exponent);
-        self.parts.map.observed_scores(data, &self.parts.values, noise, unit)
+        self.parts.map.observed_scores(&data.into(), &self.parts.values, noise, unit)
     }
 
     /// Whether holes in these data are expected.
@@ -336,12 +345,20 @@ impl PcaModel {
     }
 
     /// The round trip: what the components keep of each sample (n × d).
-    pub fn reconstruct<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<T>> {
+    pub fn reconstruct<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<Array2<T>> {
         self.inverse_transform(self.transform(data)?.view())
     }
 
     /// T², Q, leverage, contributions and squared cosines of training or new samples.
-    pub fn sample_diagnostics<T: Scalar>(&self, data: &Dataset<T>) -> Result<SampleDiagnostics> {
+    pub fn sample_diagnostics<'a, T: Scalar>(
+        &self,
+        data: impl Into<Dataset<'a, T>>,
+    ) -> Result<SampleDiagnostics> {
+        let data = &data.into();
+        compiled_here!(PcaModel, self.sample_diagnostics_typed(data) -> Result<SampleDiagnostics>)
+    }
+
+    fn sample_diagnostics_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<SampleDiagnostics> {
         let n = self.need_samples("T² and leverage")?;
         let unit = power_of_two(self.parts.map.scaler.exponent);
         let scores = self.unwhitened(data)?;
@@ -380,7 +397,16 @@ impl PcaModel {
 
     /// The limit of Q at a confidence such as 0.95: from the variances left out where they are all
     /// known (Jackson & Mudholkar 1979), otherwise from the training samples' own Q.
-    pub fn q_limit<T: Scalar>(&self, training: &Dataset<T>, confidence: f64) -> Result<QLimit> {
+    pub fn q_limit<'a, T: Scalar>(
+        &self,
+        training: impl Into<Dataset<'a, T>>,
+        confidence: f64,
+    ) -> Result<QLimit> {
+        let training = &training.into();
+        compiled_here!(PcaModel, self.q_limit_typed(training, confidence: f64) -> Result<QLimit>)
+    }
+
+    fn q_limit_typed<T: Scalar>(&self, training: &Dataset<T>, confidence: f64) -> Result<QLimit> {
         let unit = power_of_two(self.parts.map.scaler.exponent);
         if let Some(spectrum) = &self.parts.spectrum {
             let discarded: Array1<f64> = spectrum
@@ -407,11 +433,12 @@ impl PcaModel {
 
     /// Where columns that took no part (n × m, one row for each training sample) lie among the
     /// components. Supplementary rows are simply transformed.
-    pub fn supplementary_columns<T: Scalar>(
+    pub fn supplementary_columns<'a, T: Scalar>(
         &self,
-        training: &Dataset<T>,
+        training: impl Into<Dataset<'a, T>>,
         columns: ArrayView2<f64>,
     ) -> Result<SupplementaryColumns> {
+        let training = &training.into();
         let scores = self.unwhitened(training)?;
         let weights = training.weights().map(|w| w.counts()).transpose()?.map(Array1::from);
         let deviations = Array1::from(self.standard_deviations.clone());
@@ -437,20 +464,23 @@ impl PcaModel {
     /// in d dimensions but one on its support, the affine subspace `μ + span(U)` of as many
     /// dimensions as components carry variance. That is the density taken then; it is 0 for samples
     /// off the support, whose log-likelihood is −∞. See [`Gaussian::log_likelihood`].
-    pub fn log_likelihood<T: Scalar>(&self, data: &Dataset<T>) -> Result<LogLikelihood> {
-        self.scaled_likelihood(data, self.scaled_noise())
+    pub fn log_likelihood<'a, T: Scalar>(
+        &self,
+        data: impl Into<Dataset<'a, T>>,
+    ) -> Result<LogLikelihood> {
+        self.scaled_likelihood(&data.into(), self.scaled_noise())
     }
 
     /// The same with another noise variance: scikit-learn's is what is left of the variance divided
     /// by min(n, d) − k.
-    pub fn log_likelihood_with_noise<T: Scalar>(
+    pub fn log_likelihood_with_noise<'a, T: Scalar>(
         &self,
-        data: &Dataset<T>,
+        data: impl Into<Dataset<'a, T>>,
         noise_variance: f64,
     ) -> Result<LogLikelihood> {
         limits::check_value("noise_variance", noise_variance)?;
         let unit = power_of_two(self.parts.map.scaler.exponent);
-        self.scaled_likelihood(data, noise_variance / unit / unit)
+        self.scaled_likelihood(&data.into(), noise_variance / unit / unit)
     }
 
     fn scaled_likelihood<T: Scalar>(&self, data: &Dataset<T>, noise: f64) -> Result<LogLikelihood> {
@@ -523,8 +553,11 @@ impl PcaModel {
     }
 
     /// Checks the model against data from scratch, with code of its own.
-    pub fn verify<T: Scalar>(&self, training: &Dataset<T>) -> Result<Verification> {
-        verify::verify(&self.parts, training)
+    pub fn verify<'a, T: Scalar>(
+        &self,
+        training: impl Into<Dataset<'a, T>>,
+    ) -> Result<Verification> {
+        verify::verify(&self.parts, &training.into())
     }
 
     fn unwhitened<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<f64>> {

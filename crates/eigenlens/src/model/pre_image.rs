@@ -70,11 +70,16 @@ const SPREAD: f64 = 0.3;
 
 impl KernelPcaModel {
     /// Pre-images of what the components keep of each sample: reconstruction, or denoising.
-    pub fn pre_images<T: Scalar>(&self, data: &Dataset<T>, way: PreImage) -> Result<PreImages<T>> {
+    pub fn pre_images<'a, T: Scalar>(
+        &self,
+        data: impl Into<Dataset<'a, T>>,
+        way: PreImage,
+    ) -> Result<PreImages<T>> {
         let KernelBody::Points(map) = &self.parts().body else {
             return not_defined("random features keep no samples to build it from");
         };
         let search = Search::new(self, map, way)?;
+        let data = &data.into();
         let (rows, distances) = pool::run(map.threads, || search.run(data))??;
         Ok(PreImages { rows, distances })
     }

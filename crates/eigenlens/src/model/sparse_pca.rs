@@ -317,17 +317,17 @@ impl SparsePcaModel {
 
     /// Scores (n × k) of training or new samples, about the **training** mean, by the model's
     /// [`Projection`].
-    pub fn transform<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<T>> {
-        self.projector().transform(data, &self.factors())
+    pub fn transform<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<Array2<T>> {
+        self.projector().transform(&data.into(), &self.factors())
     }
 
     /// Scores as they are made, in blocks of rows (· × k). Returns the number of rows.
-    pub fn transform_blocks<T: Scalar>(
+    pub fn transform_blocks<'a, T: Scalar>(
         &self,
-        data: &Dataset<T>,
+        data: impl Into<Dataset<'a, T>>,
         sink: &mut (dyn FnMut(ArrayView2<T>) -> Result<()> + Send),
     ) -> Result<usize> {
-        self.projector().transform_blocks(data, &self.factors(), sink)
+        self.projector().transform_blocks(&data.into(), &self.factors(), sink)
     }
 
     /// Samples (n × d) from scores (n × k). Whichever projection made the scores, the way back is
@@ -342,7 +342,7 @@ impl SparsePcaModel {
 
     /// The round trip: what the components keep of each sample (n × d), the same for either
     /// projection.
-    pub fn reconstruct<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<T>> {
+    pub fn reconstruct<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<Array2<T>> {
         self.inverse_transform(self.transform(data)?.view())
     }
 

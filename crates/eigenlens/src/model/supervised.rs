@@ -231,18 +231,18 @@ impl SupervisedPcaModel {
     }
 
     /// Scores (n × k) of training or new samples; no target is needed.
-    pub fn transform<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<T>> {
-        self.parts.map.transform(data, &self.factors())
+    pub fn transform<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<Array2<T>> {
+        self.parts.map.transform(&data.into(), &self.factors())
     }
 
     /// Scores as they are made, in blocks of rows (· × k), for data larger than memory. Returns the
     /// number of rows.
-    pub fn transform_blocks<T: Scalar>(
+    pub fn transform_blocks<'a, T: Scalar>(
         &self,
-        data: &Dataset<T>,
+        data: impl Into<Dataset<'a, T>>,
         sink: &mut (dyn FnMut(ArrayView2<T>) -> Result<()> + Send),
     ) -> Result<usize> {
-        self.parts.map.transform_blocks(data, &self.factors(), sink)
+        self.parts.map.transform_blocks(&data.into(), &self.factors(), sink)
     }
 
     /// Samples (n × d) from scores (n × k).
@@ -252,7 +252,7 @@ impl SupervisedPcaModel {
 
     /// The round trip: what the components keep of each sample (n × d),
     /// `U Uᵀ (x − μ) + μ` (without μ in the uncentred form).
-    pub fn reconstruct<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<T>> {
+    pub fn reconstruct<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<Array2<T>> {
         self.inverse_transform(self.transform(data)?.view())
     }
 }

@@ -43,7 +43,7 @@ impl Verification {
 /// What any program says it found: principal components to be checked against the data.
 ///
 /// ```
-/// use eigenlens::{Claim, Dataset};
+/// use eigenlens::{Claim, ndarray};
 /// let x = ndarray::array![[0.0, 0.0], [3.0, 1.0], [6.0, 2.0]];
 /// let components = ndarray::array![[3.0, 1.0]] / 10f64.sqrt();
 /// let claim = Claim {
@@ -53,9 +53,9 @@ impl Verification {
 ///     mean: &[3.0, 1.0],
 ///     tolerance: 1e-9,
 /// };
-/// assert!(claim.verify(&Dataset::from(&x))?.passed());
+/// assert!(claim.verify(&x)?.passed());
 /// let wrong = Claim { explained_variance: &[9.0], ..claim };
-/// assert!(!wrong.verify(&Dataset::from(&x))?.passed());
+/// assert!(!wrong.verify(&x)?.passed());
 /// # Ok::<(), eigenlens::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +74,11 @@ pub struct Claim<'a> {
 
 impl Claim<'_> {
     /// Checks the claim against the data it was made from.
-    pub fn verify<T: Scalar>(&self, data: &Dataset<T>) -> Result<Verification> {
+    pub fn verify<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<Verification> {
+        self.checked()?.verify(&data.into())
+    }
+
+    fn checked(&self) -> Result<Checked<'_>> {
         let (k, d) = self.components.dim();
         let lengths = [
             ("the mean", self.mean.len(), d),
@@ -96,15 +100,14 @@ impl Claim<'_> {
             exponent: 0,
             constant: Vec::new(),
         };
-        let checked = Checked {
+        Ok(Checked {
             scaler: Cow::Owned(scaler),
             components: self.components,
             values: self.explained_variance,
             total: self.total_variance,
             center: true,
             tolerance: self.tolerance,
-        };
-        checked.verify(data)
+        })
     }
 }
 

@@ -25,7 +25,7 @@ use ndarray::{Array2, ArrayView2};
 /// Writing one takes a few lines:
 ///
 /// ```
-/// use eigenlens::{Operator, Options, Result, solver};
+/// use eigenlens::{Operator, Options, Result, ndarray, solver};
 /// use ndarray::{Array2, ArrayView2};
 ///
 /// /// The second difference on a line, −1 2 −1.

@@ -26,7 +26,7 @@ use ndarray::{Array2, ArrayView2};
 /// is stable, and the search repeated if they disagree.
 ///
 /// ```
-/// use eigenlens::{Csr, Options, SparseSymmetric, solver};
+/// use eigenlens::{Csr, Options, SparseSymmetric, ndarray, solver};
 /// use ndarray::Array2;
 ///
 /// // The Laplacian of a path of three nodes has the eigenvalues 0, 1 and 3.

@@ -88,7 +88,7 @@ fn lines_36_37_bad_cells_are_named() {
                     names_the_cell(failure(&pca, &weighted), at, value, None);
                 }
             }
-            let error = Moments::of(&Dataset::from(&x), &Options::default()).unwrap_err();
+            let error = Moments::of(&x, &Options::default()).unwrap_err();
             names_the_cell(error, at, value, None);
         }
     }
@@ -100,48 +100,33 @@ fn lines_36_37_bad_cells_in_new_data_are_named() {
         let x = distinct(37, n, d);
         for scale in [1.0, 1e-200] {
             let training = x.mapv(|v| v * scale);
-            let model = Pca::new(3).fit(&Dataset::from(&training)).unwrap();
+            let model = Pca::new(3).fit(&training).unwrap();
             for value in BAD {
                 let mut new = training.clone();
                 new[at] = value;
                 let single = to_f32(&new);
                 let streamed = InBlocks::new(&new, 11);
                 let csr = compressed(&new);
-                names_the_cell(model.transform(&Dataset::from(&new)).unwrap_err(), at, value, None);
+                names_the_cell(model.transform(&new).unwrap_err(), at, value, None);
+                names_the_cell(model.transform(&csr).unwrap_err(), at, value, None);
                 names_the_cell(
-                    model.transform(&Dataset::sparse(&csr)).unwrap_err(),
+                    model.transform(Dataset::streamed(&streamed)).unwrap_err(),
                     at,
                     value,
                     None,
                 );
-                names_the_cell(
-                    model.transform(&Dataset::streamed(&streamed)).unwrap_err(),
-                    at,
-                    value,
-                    None,
-                );
-                let error = model.transform(&Dataset::from(&single)).unwrap_err();
+                let error = model.transform(&single).unwrap_err();
                 if scale == 1.0 {
                     names_the_cell(error, at, value, None);
                 } else {
                     // Single precision has no numbers of that size.
                     assert!(matches!(error, Error::Unsupported { .. }), "{error:?}");
                 }
-                names_the_cell(
-                    model.reconstruct(&Dataset::from(&new)).unwrap_err(),
-                    at,
-                    value,
-                    None,
-                );
-                names_the_cell(
-                    model.sample_diagnostics(&Dataset::from(&new)).unwrap_err(),
-                    at,
-                    value,
-                    None,
-                );
+                names_the_cell(model.reconstruct(&new).unwrap_err(), at, value, None);
+                names_the_cell(model.sample_diagnostics(&new).unwrap_err(), at, value, None);
                 let mut sink = |_: ArrayView2<f64>| Ok(());
                 names_the_cell(
-                    model.transform_blocks(&Dataset::from(&new), &mut sink).unwrap_err(),
+                    model.transform_blocks(&new, &mut sink).unwrap_err(),
                     at,
                     value,
                     None,
@@ -156,20 +141,15 @@ fn lines_36_37_bad_cells_in_null_directions_are_named() {
     // A column without variance weighs nothing in the components; a hole in it is still a hole.
     let mut x = distinct(38, 30, 4);
     x.column_mut(1).fill(2.0);
-    let model = Pca::new(2).standardize(true).fit(&Dataset::from(&x)).unwrap();
+    let model = Pca::new(2).standardize(true).fit(&x).unwrap();
     let zeros = Array2::<f64>::zeros((30, 4));
-    let flat = Pca::new(2).fit(&Dataset::from(&zeros)).unwrap();
+    let flat = Pca::new(2).fit(&zeros).unwrap();
     for value in BAD {
         x[[5, 1]] = value;
         for model in [&model, &flat] {
-            names_the_cell(model.transform(&Dataset::from(&x)).unwrap_err(), (5, 1), value, None);
+            names_the_cell(model.transform(&x).unwrap_err(), (5, 1), value, None);
             let csr = compressed(&x);
-            names_the_cell(
-                model.transform(&Dataset::sparse(&csr)).unwrap_err(),
-                (5, 1),
-                value,
-                None,
-            );
+            names_the_cell(model.transform(&csr).unwrap_err(), (5, 1), value, None);
         }
     }
 }
@@ -210,8 +190,8 @@ fn lines_4_5_8_too_little_data() {
         Err(Error::TooFewRows { found: 0, .. } | Error::NoRows)
     ));
     let empty = Array2::<f64>::zeros((0, 3));
-    let model = Pca::new(1).fit(&Dataset::from(&distinct(1, 5, 3))).unwrap();
-    assert!(matches!(model.transform(&Dataset::from(&empty)), Err(Error::NoRows)));
+    let model = Pca::new(1).fit(Dataset::from(&distinct(1, 5, 3))).unwrap();
+    assert!(matches!(model.transform(&empty), Err(Error::NoRows)));
 }
 
 #[test]
@@ -270,7 +250,7 @@ fn absurd_solver_options_do_not_overflow() {
     let x = distinct(3, 10, 4);
     for (oversampling, power_iterations) in [(usize::MAX, 1), (usize::MAX / 2, 0), (0, 0)] {
         let solver = Solver::Randomized { oversampling, power_iterations };
-        match Pca::new(2).solver(solver).fit(&Dataset::from(&x)) {
+        match Pca::new(2).solver(solver).fit(&x) {
             Ok(model) => assert!(model.certificate().relative_residual().is_finite()),
             Err(e) => assert!(matches!(e, Error::Parameter { .. } | Error::Memory { .. }), "{e:?}"),
         }
@@ -320,7 +300,7 @@ fn weights_that_cannot_be() {
             assert_eq!(error.hint(), hint("weights", "relative"));
             let weighted =
                 Dataset::from(&x).with_weights(SampleWeights::relative([total / 6.0; 6]));
-            let plain = Pca::new(1).solver(solver).fit(&Dataset::from(&x)).unwrap();
+            let plain = Pca::new(1).solver(solver).fit(&x).unwrap();
             let model = Pca::new(1).solver(solver).fit(&weighted).unwrap();
             relatively_close(model.explained_variance()[0], plain.explained_variance()[0], 1e-13);
         }
@@ -338,28 +318,28 @@ fn weights_that_cannot_be() {
 #[test]
 fn shapes_that_do_not_match() {
     let x = distinct(5, 12, 4);
-    let model = Pca::new(2).fit(&Dataset::from(&x)).unwrap();
+    let model = Pca::new(2).fit(&x).unwrap();
     let wide = distinct(5, 12, 5);
     let is_shape = |e: Error| assert!(matches!(e, Error::Shape { .. }), "{e:?}");
-    is_shape(model.transform(&Dataset::from(&wide)).unwrap_err());
-    is_shape(model.transform(&Dataset::dense(x.slice(s![.., ..3]))).unwrap_err());
-    is_shape(model.transform(&Dataset::sparse(&compressed(&wide))).unwrap_err());
-    is_shape(model.reconstruct(&Dataset::from(&wide)).unwrap_err());
-    is_shape(model.sample_diagnostics(&Dataset::from(&wide)).unwrap_err());
-    is_shape(model.verify(&Dataset::from(&wide)).unwrap_err());
+    is_shape(model.transform(&wide).unwrap_err());
+    is_shape(model.transform(x.slice(s![.., ..3])).unwrap_err());
+    is_shape(model.transform(Dataset::sparse(&compressed(&wide))).unwrap_err());
+    is_shape(model.reconstruct(&wide).unwrap_err());
+    is_shape(model.sample_diagnostics(&wide).unwrap_err());
+    is_shape(model.verify(&wide).unwrap_err());
     is_shape(model.inverse_transform(wide.view()).unwrap_err());
     is_shape(model.inverse_transform(x.slice(s![.., ..1])).unwrap_err());
-    is_shape(model.supplementary_columns(&Dataset::from(&x), x.slice(s![..11, ..])).unwrap_err());
+    is_shape(model.supplementary_columns(&x, x.slice(s![..11, ..])).unwrap_err());
     is_shape(Dataset::from(&x).with_feature_names(["a", "b", "c"]).map(|_| ()).unwrap_err());
     is_shape(Dataset::from(&x).with_feature_names([""; 5]).map(|_| ()).unwrap_err());
-    let mut moments = Moments::of(&Dataset::from(&x), &Options::default()).unwrap();
-    let other = Moments::of(&Dataset::from(&wide), &Options::default()).unwrap();
+    let mut moments = Moments::of(&x, &Options::default()).unwrap();
+    let other = Moments::of(&wide, &Options::default()).unwrap();
     let before = moments.clone();
     is_shape(moments.merge(&other).unwrap_err());
     is_shape(moments.update(&other).unwrap_err());
     is_shape(moments.subtract(&other).unwrap_err());
     assert_eq!(moments, before);
-    let more = Moments::of(&Dataset::from(&distinct(6, 30, 4)), &Options::default()).unwrap();
+    let more = Moments::of(Dataset::from(&distinct(6, 30, 4)), &Options::default()).unwrap();
     is_shape(moments.subtract(&more).unwrap_err());
     is_shape(Pca::new(1).fit_covariance(x.view(), None).map(|_| ()).unwrap_err());
     is_shape(Pca::new(1).fit_gram(x.view()).map(|_| ()).unwrap_err());
@@ -523,8 +503,7 @@ fn readers_that_fail_or_change_their_mind() {
             for counted in [true, false] {
                 for good in [0, 1, 2] {
                     let rows = Unsteady::new(good, then, counted);
-                    let result =
-                        Pca::new(2).solver(solver).fit_transform(&Dataset::streamed(&rows));
+                    let result = Pca::new(2).solver(solver).fit_transform(Dataset::streamed(&rows));
                     let opened = rows.passes.load(Ordering::SeqCst);
                     let what =
                         format!("{then:?} after {good} passes of {opened}, {solver:?}, {counted}");
@@ -594,8 +573,8 @@ fn a_reader_that_lends_empty_blocks_or_too_many_rows() {
     let rows = Odd(x.clone());
     for solver in [Solver::Auto, Solver::Covariance, Solver::Svd, Solver::Iterative] {
         let pca = Pca::new(2).solver(solver);
-        let odd = pca.fit(&Dataset::streamed(&rows)).unwrap();
-        assert_eq!(bits(&odd), bits(&pca.fit(&Dataset::from(&x)).unwrap()));
+        let odd = pca.fit(Dataset::streamed(&rows)).unwrap();
+        assert_eq!(bits(&odd), bits(&pca.fit(&x).unwrap()));
     }
 }
 
@@ -653,7 +632,7 @@ fn sealed(mut body: Vec<u8>) -> Vec<u8> {
 #[test]
 fn bytes_of_moments() {
     let x = distinct(9, 20, 3);
-    let moments = Moments::of(&Dataset::from(&x), &Options::default()).unwrap();
+    let moments = Moments::of(&x, &Options::default()).unwrap();
     let bytes = moments.to_bytes();
     assert_eq!(Moments::from_bytes(&bytes).unwrap(), moments);
     assert_eq!(sealed(bytes.clone()), bytes);
@@ -730,7 +709,7 @@ fn bytes_of_moments_with_names() {
 #[test]
 fn line_47_counts_beyond_32_bits() {
     // Moments of 2⁴⁰ samples, written by hand, keep and add their counts.
-    let one = Moments::of(&Dataset::from(&array![[0.0], [2.0]]), &Options::default()).unwrap();
+    let one = Moments::of(Dataset::from(&array![[0.0], [2.0]]), &Options::default()).unwrap();
     let mut bytes = one.to_bytes();
     bytes[16..24].copy_from_slice(&(1u64 << 40).to_le_bytes());
     bytes[24..32].copy_from_slice(&((1u64 << 40) as f64).to_le_bytes());
@@ -744,7 +723,7 @@ fn line_47_counts_beyond_32_bits() {
     // Frequency weights of 2³³ in all.
     let x = array![[1.0, 0.0], [-1.0, 0.5], [0.5, 1.0], [0.0, -1.0]];
     let weights = SampleWeights::frequency([2f64.powi(31); 4]);
-    let model = Pca::new(2).fit(&Dataset::from(&x).with_weights(weights)).unwrap();
+    let model = Pca::new(2).fit(Dataset::from(&x).with_weights(weights)).unwrap();
     assert_eq!(model.n_samples(), Some(2f64.powi(33)));
     let (values, _) = oracle(&x, true);
     for (found, v) in model.explained_variance().iter().zip(&values) {
@@ -797,12 +776,12 @@ fn line_47_millions_of_rows() {
     let expected = n * 9999.0 / 12.0 / (n - 1.0);
     for solver in [Solver::Auto, Solver::Covariance, Solver::Svd, Solver::Iterative] {
         let pca = Pca::new(1).solver(solver);
-        let model = pca.fit(&Dataset::streamed(&rows)).unwrap();
+        let model = pca.fit(Dataset::streamed(&rows)).unwrap();
         assert_eq!(model.n_samples(), Some(n));
         assert_eq!(model.mean(), [49.5]);
         relatively_close(model.explained_variance()[0], expected, 1e-13);
     }
-    let model = Pca::new(1).fit(&Dataset::streamed(&rows)).unwrap();
+    let model = Pca::new(1).fit(Dataset::streamed(&rows)).unwrap();
     let mut seen = 0;
     let mut sum = 0.0;
     let mut sink = |z: ArrayView2<f64>| {
@@ -810,7 +789,7 @@ fn line_47_millions_of_rows() {
         sum += z.sum();
         Ok(())
     };
-    assert_eq!(model.transform_blocks(&Dataset::streamed(&rows), &mut sink).unwrap(), 4_000_000);
+    assert_eq!(model.transform_blocks(Dataset::streamed(&rows), &mut sink).unwrap(), 4_000_000);
     assert_eq!(seen, 4_000_000);
     assert_eq!(sum, 0.0);
 }

@@ -43,7 +43,7 @@ fn log_density(x: &Array1<f64>, mean: &Array1<f64>, covariance: &Array2<f64>) ->
 #[test]
 fn probabilities_of_a_mixture_are_those_of_bayes() {
     let x = clouds();
-    let model = PpcaMixture::new(2, 1).fit(&Dataset::from(&x)).unwrap();
+    let model = PpcaMixture::new(2, 1).fit(&x).unwrap();
     let data = AnyDataset::from(Dataset::from(&x));
     let found = (&model as &dyn Model).classifier().unwrap().predict_proba(&data).unwrap();
     let (shares, means) = (model.shares(), model.means());

@@ -57,7 +57,7 @@ fn a_policy_for_holes_does_not_keep_whole_data_from_being_checked() {
     let found = Pca::new(2)
         .fit(&data)
         .unwrap()
-        .verify(&Dataset::from(&missing_counts).with_missing(Missing::Em));
+        .verify(Dataset::from(&missing_counts).with_missing(Missing::Em));
     assert!(matches!(found, Err(Error::MissingValue { row: 3, column: 1, .. })), "{found:?}");
 }
 
@@ -67,14 +67,14 @@ fn moments_grow_row_by_row() {
     let options = Options::default();
     let mut all = Moments::empty(4);
     for row in x.axis_chunks_iter(Axis(0), 1) {
-        all.update(&Moments::of(&Dataset::dense(row), &options).unwrap()).unwrap();
+        all.update(&Moments::of(row, &options).unwrap()).unwrap();
     }
-    let whole = Moments::of(&Dataset::from(&x), &options).unwrap();
+    let whole = Moments::of(&x, &options).unwrap();
     assert_eq!(all.n_samples(), 40.0);
     for (a, b) in all.covariance().iter().zip(&whole.covariance()) {
         assert!((a - b).abs() < 1e-12 * whole.covariance()[[0, 0]], "{a} {b}");
     }
-    let one = Moments::of(&Dataset::dense(x.slice(s![..1, ..])), &options).unwrap();
+    let one = Moments::of(x.slice(s![..1, ..]), &options).unwrap();
     assert!(matches!(Pca::new(1).fit_moments(&one), Err(Error::TooFewRows { found: 1, .. })));
 }
 
@@ -88,7 +88,7 @@ fn named(x: &Array2<f64>, names: &[&str]) -> Moments {
 fn merging_moments_leaves_both_as_they_are() {
     let x = table();
     let of = |rows: std::ops::Range<usize>| {
-        Moments::of(&Dataset::dense(x.slice(s![rows, ..])), &Options::default()).unwrap()
+        Moments::of(x.slice(s![rows, ..]), &Options::default()).unwrap()
     };
     let parts = [of(0..10), of(10..20), of(20..40)];
     let before = parts.clone();
@@ -119,7 +119,7 @@ fn moments_are_merged_by_name() {
     assert_eq!(none.merge(&second).unwrap(), straight);
     assert_eq!(both.subtract(&second).unwrap().feature_names(), first.feature_names());
     // Names are kept beside none, on either side, with samples or without.
-    let unnamed = Moments::of(&Dataset::from(&bottom), &Options::default()).unwrap();
+    let unnamed = Moments::of(&bottom, &Options::default()).unwrap();
     assert_eq!(first.merge(&unnamed).unwrap(), both);
     assert_eq!(names(&unnamed.merge(&first).unwrap()), names(&first));
     assert_eq!(names(&Moments::empty(4).merge(&first).unwrap()), names(&first));
@@ -147,8 +147,8 @@ fn moments_are_merged_by_name() {
 fn parts_may_have_few_samples_or_none() {
     let x = table();
     let options = Options::default();
-    let whole = Moments::of(&Dataset::from(&x), &options).unwrap();
-    let none = Moments::of(&Dataset::from(&Array2::<f64>::zeros((0, 4))), &options).unwrap();
+    let whole = Moments::of(&x, &options).unwrap();
+    let none = Moments::of(Dataset::from(&Array2::<f64>::zeros((0, 4))), &options).unwrap();
     assert_eq!(none, Moments::empty(4));
     assert_eq!(whole.merge(&none).unwrap(), whole);
     assert_eq!(none.merge(&whole).unwrap(), whole);
@@ -241,7 +241,7 @@ fn the_likelihood_of_a_subspace_is_that_of_its_coordinates() {
                 // A sample that is beside the subspace.
                 let mut off = x.slice(s![..2, ..]).to_owned();
                 off[[1, 4]] += 0.01;
-                let found = model.log_likelihood(&Dataset::from(&off)).unwrap();
+                let found = model.log_likelihood(&off).unwrap();
                 assert!(found.samples[0].is_finite(), "{what}");
                 assert_eq!(found.samples[1], f64::NEG_INFINITY, "{what}");
             }
@@ -253,14 +253,14 @@ fn the_likelihood_of_a_subspace_is_that_of_its_coordinates() {
     }
     // Fewer components than the rank leave noise: a density in all dimensions.
     let x = coordinates.dot(&basis.t());
-    let model = Pca::new(2).fit(&Dataset::from(&x)).unwrap();
-    assert!(model.precision().is_ok() && model.log_likelihood(&Dataset::from(&x)).is_ok());
-    let model = Pca::new(8).fit(&Dataset::from(&x)).unwrap();
+    let model = Pca::new(2).fit(&x).unwrap();
+    assert!(model.precision().is_ok() && model.log_likelihood(&x).is_ok());
+    let model = Pca::new(8).fit(&x).unwrap();
     assert!(model.precision().is_err());
     // So does noise that is small, but no rounding.
     let noisy = x + random.matrix(60, 8) * 1e-6;
-    let model = Pca::new(8).fit(&Dataset::from(&noisy)).unwrap();
-    let found = model.log_likelihood(&Dataset::from(&noisy)).unwrap();
+    let model = Pca::new(8).fit(&noisy).unwrap();
+    let found = model.log_likelihood(&noisy).unwrap();
     let dense = density_of_coordinates(&noisy);
     assert!((found.samples[7] - dense[7]).abs() < 1e-3 * dense[7].abs());
 }

@@ -204,7 +204,7 @@ fn line_50_layouts() {
     // One row repeated by a stride of 0 is the row written out.
     let row = distinct(3, 1, 5);
     let view = row.broadcast((40, 5)).unwrap();
-    let (model, scores) = Pca::new(2).fit_transform(&Dataset::dense(view)).unwrap();
+    let (model, scores) = Pca::new(2).fit_transform(view).unwrap();
     assert_eq!(model.rank(), 0);
     assert!(scores.iter().all(|z| *z == 0.0));
 }
@@ -246,8 +246,8 @@ fn blocks_agree<T: Scalar>(x: &Array2<T>, k: usize) {
             assert!(expected == fit_bits(&pca, &Dataset::streamed(&rows)), "{what}");
             assert!(expected_weighted == weighted_bits(&rows), "{what}, weighted");
             // Scores of new rows, too.
-            let model = pca.fit(&Dataset::streamed(&rows)).unwrap();
-            let scores = model.transform(&Dataset::streamed(&rows)).unwrap();
+            let model = pca.fit(Dataset::streamed(&rows)).unwrap();
+            let scores = model.transform(Dataset::streamed(&rows)).unwrap();
             assert!(score_bits(&scores) == expected.1, "{what}: transform");
         }
     }
@@ -297,7 +297,7 @@ fn the_same_seed_gives_the_same_bits() {
         }
         let fit = |seed| {
             let options = Options { seed, ..Options::default() };
-            Pca::new(6).solver(solver).options(options).fit_transform(&Dataset::from(&x)).unwrap()
+            Pca::new(6).solver(solver).options(options).fit_transform(&x).unwrap()
         };
         let (a, za) = fit(7);
         let (b, zb) = fit(7);
@@ -316,13 +316,13 @@ fn the_same_seed_gives_the_same_bits() {
 #[test]
 fn row_blocks_of_scores_are_the_scores() {
     let x = distinct(61, 2100, 6);
-    let (model, scores) = Pca::new(3).fit_transform(&Dataset::from(&x)).unwrap();
+    let (model, scores) = Pca::new(3).fit_transform(&x).unwrap();
     let mut gathered = Vec::new();
     let mut sink = |z: ndarray::ArrayView2<f64>| {
         gathered.extend(z.iter().map(|v| v.to_bits()));
         Ok(())
     };
     let rows = InBlocks::new(&x, 100);
-    assert_eq!(model.transform_blocks(&Dataset::streamed(&rows), &mut sink).unwrap(), 2100);
+    assert_eq!(model.transform_blocks(Dataset::streamed(&rows), &mut sink).unwrap(), 2100);
     assert_eq!(gathered, score_bits(&scores));
 }

@@ -56,7 +56,7 @@ fn training_rows_as_new_get_their_own_coordinates() {
         assert!(off <= if exact { 0.0 } else { 1e-8 }, "{name}: {off}");
         // Each row as if it came alone.
         for i in [0, 17, 299] {
-            let one = model.transform(&Dataset::dense(x.slice(s![i..i + 1, ..]))).unwrap();
+            let one = model.transform(x.slice(s![i..i + 1, ..])).unwrap();
             assert!(largest_difference(one.view(), again.slice(s![i..i + 1, ..])) <= 1e-12 * size);
         }
     }
@@ -69,7 +69,7 @@ fn samples_near_training_samples_land_near_them() {
     let near = &x + &(random.matrix(400, 3) * 1e-3);
     for (name, model) in fitted(&Dataset::from(&x), &Options::default()) {
         let y = model.coordinates();
-        let placed = model.transform(&Dataset::from(&near)).unwrap();
+        let placed = model.transform(&near).unwrap();
         let spread = y.mapv(|v| v * v).mean().unwrap().sqrt();
         let off = (&placed - &y).mapv(|v| v * v).mean().unwrap().sqrt() / spread;
         // By distances the place is continuous; a mean over neighbours is as good as they are near.
@@ -88,8 +88,8 @@ fn new_samples_of_isomap_follow_the_sheet() {
         if let Some(m) = landmarks {
             isomap = isomap.landmarks(m);
         }
-        let model = isomap.fit(&Dataset::dense(known)).unwrap();
-        let placed = model.transform(&Dataset::dense(new)).unwrap();
+        let model = isomap.fit(known).unwrap();
+        let placed = model.transform(new).unwrap();
         assert!(correlation(placed.column(0), sheet.slice(s![800.., 0])) > 0.99);
     }
 }
@@ -101,9 +101,9 @@ fn new_samples_of_laplacian_eigenmaps_satisfy_their_equation() {
     let model = LaplacianEigenmaps::new(2)
         .neighbors(6)
         .affinity(Affinity::Heat { gamma: Some(0.5) })
-        .fit(&Dataset::from(&known))
+        .fit(&known)
         .unwrap();
-    let placed = model.transform(&Dataset::from(&new)).unwrap();
+    let placed = model.transform(&new).unwrap();
     let own = distances(&known);
     for q in 0..30 {
         // Neighbours of the new sample, and those it would be a neighbour of.
@@ -137,15 +137,15 @@ fn a_model_of_given_distances_takes_distances() {
     assert!(model.takes_distances());
     assert_eq!(model.n_features(), 40);
     let new = all.slice(s![40.., ..40]).to_owned();
-    let placed = model.transform(&Dataset::from(&new)).unwrap();
+    let placed = model.transform(&new).unwrap();
     // Where PCA of the known samples puts them.
-    let linear = Mds::new(3).fit(&Dataset::dense(x.slice(s![..40, ..]))).unwrap();
-    let by_features = linear.transform(&Dataset::dense(x.slice(s![40.., ..]))).unwrap();
+    let linear = Mds::new(3).fit(x.slice(s![..40, ..])).unwrap();
+    let by_features = linear.transform(x.slice(s![40.., ..])).unwrap();
     assert!(largest_difference(placed.view(), by_features.view()) < 1e-8);
     let spoilt = |value: f64| {
         let mut new = new.clone();
         new[[3, 7]] = value;
-        model.transform(&Dataset::from(&new)).unwrap_err()
+        model.transform(&new).unwrap_err()
     };
     assert!(matches!(spoilt(-1.0), Error::NotADistance { row: 3, column: 7, .. }));
     assert!(matches!(spoilt(f64::NAN), Error::MissingValue { row: 3, column: 7, .. }));
@@ -163,16 +163,16 @@ fn a_model_comes_back_from_its_parts() {
     models.push(("given", Mds::new(2).fit_distances(distances(&x).view()).unwrap()));
     models.push((
         "bridged",
-        Isomap::new(1).neighbors(3).bridges(true).fit(&Dataset::from(&islands(2))).unwrap(),
+        Isomap::new(1).neighbors(3).bridges(true).fit(Dataset::from(&islands(2))).unwrap(),
     ));
     let maps = LaplacianEigenmaps::new(2).neighbors(8);
     let by_distances = maps.clone().distances(true).affinity(Affinity::Averaged);
     let between = distances(&x);
-    models.push(("laplacian distances", by_distances.fit(&Dataset::from(&between)).unwrap()));
+    models.push(("laplacian distances", by_distances.fit(&between).unwrap()));
     let affinities = between.mapv(|d| (-0.1 * d).exp());
     let given = maps.clone().affinity(Affinity::Precomputed);
-    models.push(("laplacian given", given.fit(&Dataset::from(&affinities)).unwrap()));
-    let parts = maps.neighbors(4).keep_parts(true).fit(&Dataset::from(&islands(2))).unwrap();
+    models.push(("laplacian given", given.fit(&affinities).unwrap()));
+    let parts = maps.neighbors(4).keep_parts(true).fit(Dataset::from(&islands(2))).unwrap();
     models.push(("laplacian parts", parts));
     for (name, model) in &models {
         let parts = model.to_parts();
@@ -186,8 +186,7 @@ fn a_model_comes_back_from_its_parts() {
             assert_eq!(back.coordinates(), model.coordinates());
             continue;
         }
-        let (before, after) =
-            (model.transform(&Dataset::from(&new)), back.transform(&Dataset::from(&new)));
+        let (before, after) = (model.transform(&new), back.transform(&new));
         assert_eq!(before.unwrap(), after.unwrap(), "{name}");
     }
 }
@@ -236,7 +235,7 @@ fn the_same_bits_for_any_threads_and_any_storage() {
         let options = Options { threads: Some(threads), ..Options::default() };
         let found: Vec<_> = fitted(&Dataset::from(&x), &options)
             .into_iter()
-            .map(|(_, m)| (m.coordinates().to_owned(), m.transform(&Dataset::from(&new)).unwrap()))
+            .map(|(_, m)| (m.coordinates().to_owned(), m.transform(&new).unwrap()))
             .collect();
         assert_eq!(&found, expected.get_or_insert_with(|| found.clone()), "{threads} threads");
     }
@@ -260,7 +259,7 @@ fn single_precision_gives_nearly_the_same() {
     for ((name, a), (_, b)) in a.iter().zip(&b) {
         let size = b.coordinates().iter().fold(0.0f64, |m, v| m.max(v.abs()));
         assert!(largest_difference(a.coordinates(), b.coordinates()) < 1e-4 * size, "{name}");
-        let placed = a.transform(&narrow.dataset()).unwrap().mapv(f64::from);
+        let placed = a.transform(narrow.dataset()).unwrap().mapv(f64::from);
         assert!(largest_difference(placed.view(), b.coordinates()) < 1e-4 * size, "{name}");
     }
 }
@@ -268,7 +267,7 @@ fn single_precision_gives_nearly_the_same() {
 #[test]
 fn absurd_units_change_nothing_but_the_unit() {
     let (x, _) = swiss_roll(150, 8);
-    let plain = Isomap::new(2).neighbors(8).fit(&Dataset::from(&x)).unwrap();
+    let plain = Isomap::new(2).neighbors(8).fit(&x).unwrap();
     let exponent = 900;
     for sign in [1, -1] {
         let unit = 2f64.powi(sign * exponent);
@@ -281,7 +280,7 @@ fn absurd_units_change_nothing_but_the_unit() {
         let again = model.transform(&data).unwrap();
         assert!(largest_difference((again / unit).view(), plain.coordinates()) < 1e-8 * size);
         let given = Mds::new(2).fit_distances((distances(&x) * unit).view()).unwrap();
-        let mds = Mds::new(2).fit(&Dataset::from(&x)).unwrap();
+        let mds = Mds::new(2).fit(&x).unwrap();
         let back = given.coordinates().mapv(|v| v / unit);
         assert!(up_to_signs(back.view(), mds.coordinates()) < 1e-7 * size);
         for (name, model) in fitted_graph(&data) {
@@ -327,10 +326,7 @@ fn a_disconnected_graph_names_its_parts_or_is_bridged() {
         let mean = |c: usize| y.slice(s![20 * c..20 * (c + 1), 0]).mean().unwrap();
         assert!((mean(0) < mean(1)) == (mean(1) < mean(2)), "{name}");
     }
-    assert!(matches!(
-        Isomap::new(1).radius(0.5).fit(&Dataset::from(&x)),
-        Err(Error::Disconnected { .. })
-    ));
+    assert!(matches!(Isomap::new(1).radius(0.5).fit(&x), Err(Error::Disconnected { .. })));
 }
 
 #[test]
@@ -461,21 +457,21 @@ fn bad_entries_are_named() {
         assert!(matches!(result, Err(Error::Infinite { row: 41, column: 2, .. })), "{name}");
     }
     x[[41, 2]] = 1.0;
-    let model = Isomap::new(2).radius(9.0).fit(&Dataset::from(&x)).unwrap();
+    let model = Isomap::new(2).radius(9.0).fit(&x).unwrap();
     let far = array![[0.0, 10.0, 5.0], [1e6, 0.0, 0.0]];
-    assert!(matches!(model.transform(&Dataset::from(&far)), Err(Error::Isolated { row: 1, .. })));
+    assert!(matches!(model.transform(&far), Err(Error::Isolated { row: 1, .. })));
     let beyond: Array2<f64> = array![[1e200, 0.0, 0.0]];
     for (name, model) in fitted(&Dataset::from(&x), &Options::default()) {
-        match model.transform(&Dataset::from(&beyond)) {
+        match model.transform(&beyond) {
             Ok(placed) => assert!(placed.iter().all(|v| v.is_finite()), "{name}"),
             Err(Error::Unsupported { .. }) => {}
             Err(other) => panic!("{name}: {other:?}"),
         }
     }
     let narrow = array![[0.0, 1.0]];
-    assert!(matches!(model.transform(&Dataset::from(&narrow)), Err(Error::Shape { .. })));
+    assert!(matches!(model.transform(&narrow), Err(Error::Shape { .. })));
     let empty = Array2::<f64>::zeros((0, 3));
-    assert!(model.transform(&Dataset::from(&empty)).is_err());
+    assert!(model.transform(&empty).is_err());
 }
 
 #[test]

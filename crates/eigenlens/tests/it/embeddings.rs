@@ -12,8 +12,8 @@ use std::f64::consts::PI;
 #[test]
 fn mds_of_euclidean_distances_is_pca() {
     let x = Random::new(1).ordinary(80, 6);
-    let (pca, scores) = Pca::new(4).fit_transform(&Dataset::from(&x)).unwrap();
-    let (mds, coordinates) = Mds::new(4).fit_transform(&Dataset::from(&x)).unwrap();
+    let (pca, scores) = Pca::new(4).fit_transform(&x).unwrap();
+    let (mds, coordinates) = Mds::new(4).fit_transform(&x).unwrap();
     assert!(up_to_signs(coordinates.view(), scores.view()) < 1e-12);
     // The same from the distances alone, which knows nothing of features.
     let given = Mds::new(4).fit_distances(distances(&x).view()).unwrap();
@@ -43,10 +43,9 @@ fn mds_of_euclidean_distances_is_pca() {
 #[test]
 fn mds_past_the_rank_adds_null_components() {
     let x = Random::new(2).matrix(30, 3);
-    for model in [
-        Mds::new(6).fit(&Dataset::from(&x)).unwrap(),
-        Mds::new(6).fit_distances(distances(&x).view()).unwrap(),
-    ] {
+    for model in
+        [Mds::new(6).fit(&x).unwrap(), Mds::new(6).fit_distances(distances(&x).view()).unwrap()]
+    {
         assert_eq!((model.n_components(), model.rank()), (6, 3));
         assert!(model.coordinates().slice(s![.., 3..]).iter().all(|v| *v == 0.0));
         assert_eq!(model.eigenvalues()[3..], [0.0; 3]);
@@ -65,7 +64,7 @@ fn mds_of_any_distances_diagonalises_them() {
     for (metric, name) in
         [(Metric::Manhattan, "l1"), (Metric::Chebyshev, "max"), (Metric::Cosine, "cosine")]
     {
-        let model = Mds::new(5).metric(metric).fit(&Dataset::from(&x)).unwrap();
+        let model = Mds::new(5).metric(metric).fit(&x).unwrap();
         let between = |a: ndarray::ArrayView1<f64>, b: ndarray::ArrayView1<f64>| match name {
             "l1" => a.iter().zip(b).map(|(x, y)| (x - y).abs()).sum::<f64>(),
             "max" => a.iter().zip(b).fold(0.0, |m: f64, (x, y)| m.max((x - y).abs())),
@@ -108,8 +107,8 @@ fn mds_of_any_distances_diagonalises_them() {
 fn the_iteration_finds_what_the_whole_spectrum_has() {
     // Large enough for the iteration; few distinct distances make a clear negative part.
     let (x, _) = swiss_roll(700, 4);
-    let few = Mds::new(3).metric(Metric::Manhattan).fit(&Dataset::from(&x)).unwrap();
-    let all = Mds::new(100).metric(Metric::Manhattan).fit(&Dataset::from(&x)).unwrap();
+    let few = Mds::new(3).metric(Metric::Manhattan).fit(&x).unwrap();
+    let all = Mds::new(100).metric(Metric::Manhattan).fit(&x).unwrap();
     assert_ne!(few.plan().route, all.plan().route);
     let first = all.coordinates().slice(s![.., ..3]).to_owned();
     assert!(largest_difference(few.coordinates(), first.view()) < 1e-6);
@@ -122,7 +121,7 @@ fn the_iteration_finds_what_the_whole_spectrum_has() {
 #[test]
 fn isomap_diagonalises_geodesic_distances() {
     let (x, _) = swiss_roll(150, 1);
-    let model = Isomap::new(3).neighbors(9).fit(&Dataset::from(&x)).unwrap();
+    let model = Isomap::new(3).neighbors(9).fit(&x).unwrap();
     let b = double_centered(&geodesics(&nearest_edges(&x, 9)));
     let (values, vectors) = jacobi(&b);
     let roots = Array1::from_iter(values[..3].iter().map(|v| v.sqrt()));
@@ -146,7 +145,7 @@ fn isomap_diagonalises_geodesic_distances() {
 #[test]
 fn isomap_unrolls_a_swiss_roll_and_pca_does_not() {
     let (x, sheet) = swiss_roll(900, 7);
-    let model = Isomap::new(2).neighbors(10).fit(&Dataset::from(&x)).unwrap();
+    let model = Isomap::new(2).neighbors(10).fit(&x).unwrap();
     let y = model.coordinates();
     assert!(correlation(y.column(0), sheet.column(0)) > 0.995);
     assert!(correlation(y.column(1), sheet.column(1)) > 0.97);
@@ -157,10 +156,10 @@ fn isomap_unrolls_a_swiss_roll_and_pca_does_not() {
     let quality = model.quality();
     assert!(quality.residual_variance.unwrap() < 0.01);
     assert!(quality.trustworthiness > 0.99 && quality.continuity > 0.99);
-    let (_, flat) = Pca::new(2).fit_transform(&Dataset::from(&x)).unwrap();
+    let (_, flat) = Pca::new(2).fit_transform(&x).unwrap();
     let along = (0..2).map(|j| correlation(flat.column(j), sheet.column(0))).fold(0.0, f64::max);
     assert!(along < 0.7, "{along}");
-    let trust = graph::trustworthiness(&Dataset::from(&x), flat.view(), 5).unwrap();
+    let trust = graph::trustworthiness(&x, flat.view(), 5).unwrap();
     assert!(trust < quality.trustworthiness);
 }
 
@@ -206,7 +205,7 @@ fn the_path_has_the_spectrum_of_the_cosine_transform() {
     let model = LaplacianEigenmaps::new(6)
         .radius(1.5)
         .normalization(Normalization::Unnormalized)
-        .fit(&Dataset::from(&path(n)))
+        .fit(Dataset::from(&path(n)))
         .unwrap();
     for j in 0..6 {
         let frequency = PI * (j + 1) as f64 / n as f64;
@@ -227,11 +226,8 @@ fn the_cycle_has_pairs_of_equal_values() {
         (Normalization::Symmetric, 2.0),
         (Normalization::Generalized, 2.0),
     ] {
-        let model = LaplacianEigenmaps::new(4)
-            .radius(radius)
-            .normalization(normalization)
-            .fit(&Dataset::from(&x))
-            .unwrap();
+        let model =
+            LaplacianEigenmaps::new(4).radius(radius).normalization(normalization).fit(&x).unwrap();
         for j in 0..4 {
             let frequency = 2.0 * PI * (j / 2 + 1) as f64 / n as f64;
             let expected = (2.0 - 2.0 * frequency.cos()) / degree;
@@ -255,7 +251,7 @@ fn commute_time_coordinates_have_the_distances_of_resistors() {
             .radius(1.5)
             .normalization(normalization)
             .scaling(Scaling::Kernel)
-            .fit(&Dataset::from(&path(n)))
+            .fit(Dataset::from(&path(n)))
             .unwrap();
         // A chain of unit resistors: commute time over volume is the resistance |i − j|.
         let y = model.coordinates().to_owned();
@@ -300,7 +296,7 @@ fn laplacian_eigenmaps_solve_their_equations() {
                 .affinity(affinity)
                 .distances(by_distances)
                 .normalization(normalization)
-                .fit(&Dataset::from(data))
+                .fit(data)
                 .unwrap();
             let root = degree.mapv(f64::sqrt);
             let mut f = model.coordinates().to_owned();
@@ -360,10 +356,10 @@ fn given_matrices_are_taken_dense_or_sparse_and_place_new_samples() {
         assert!(largest_difference(given.coordinates(), usual.coordinates()) < 1e-9);
         let sparse = fit(affinity, true, &Dataset::sparse(&compressed(&all)));
         assert!(largest_difference(sparse.coordinates(), given.coordinates()) == 0.0);
-        let placed = usual.transform(&Dataset::from(&new)).unwrap();
-        let by_distances = given.transform(&Dataset::from(&between)).unwrap();
+        let placed = usual.transform(&new).unwrap();
+        let by_distances = given.transform(&between).unwrap();
         assert!(largest_difference(by_distances.view(), placed.view()) < 1e-9);
-        let again = given.transform(&Dataset::from(&all)).unwrap();
+        let again = given.transform(&all).unwrap();
         assert!(largest_difference(again.view(), given.coordinates()) == 0.0);
     }
     // Affinities do what the kernel does that they are of.
@@ -375,14 +371,14 @@ fn given_matrices_are_taken_dense_or_sparse_and_place_new_samples() {
     assert!(largest_difference(given.coordinates(), usual.coordinates()) < 1e-8);
     assert!(largest_difference(sparse.coordinates(), usual.coordinates()) < 1e-8);
     assert!(usual.certificate().relative_residual() < 1e-9);
-    let placed = usual.transform(&Dataset::from(&new)).unwrap();
-    let by_affinities = given.transform(&Dataset::from(&rbf(&between))).unwrap();
+    let placed = usual.transform(&new).unwrap();
+    let by_affinities = given.transform(Dataset::from(&rbf(&between))).unwrap();
     assert!(largest_difference(by_affinities.view(), placed.view()) < 1e-8);
-    assert_eq!(usual.transform(&Dataset::from(&known)).unwrap(), usual.coordinates());
+    assert_eq!(usual.transform(&known).unwrap(), usual.coordinates());
     // Without its own entry, the affinities of a training sample lead to its own place.
     let mut own = rbf(&all);
     own.diag_mut().fill(0.0);
-    let again = given.transform(&Dataset::from(&own)).unwrap();
+    let again = given.transform(&own).unwrap();
     assert!(largest_difference(again.view(), given.coordinates()) < 1e-8);
 }
 
@@ -390,7 +386,7 @@ fn given_matrices_are_taken_dense_or_sparse_and_place_new_samples() {
 fn many_samples_of_a_kernel_take_the_iteration() {
     let x = Random::new(9).matrix(700, 3);
     let rbf = LaplacianEigenmaps::new(2).affinity(Affinity::Rbf { gamma: None });
-    let model = rbf.fit(&Dataset::from(&x)).unwrap();
+    let model = rbf.fit(&x).unwrap();
     assert!(model.convergence().operator_applications > 0);
     assert!(model.certificate().relative_residual() < 1e-9);
     let mut a = distances(&x).mapv(|d| (-d * d / 3.0).exp());
@@ -419,15 +415,15 @@ fn parts_that_are_kept_are_told_apart() {
         }
     };
     let maps = LaplacianEigenmaps::new(2).neighbors(4).keep_parts(true);
-    let model = maps.fit(&Dataset::from(&x)).unwrap();
+    let model = maps.fit(&x).unwrap();
     assert_eq!(model.warnings(), [Warning::SeveralParts { parts: 3 }]);
     apart(model.coordinates());
     // The same blocks as a matrix, dense and sparse.
     let blocks = Array2::from_shape_fn((60, 60), |(i, j)| f64::from(i / 20 == j / 20));
     let given = maps.clone().affinity(Affinity::Precomputed);
-    apart(given.fit(&Dataset::from(&blocks)).unwrap().coordinates());
-    apart(given.fit(&Dataset::sparse(&compressed(&blocks))).unwrap().coordinates());
-    let error = given.clone().keep_parts(false).fit(&Dataset::from(&blocks)).unwrap_err();
+    apart(given.fit(&blocks).unwrap().coordinates());
+    apart(given.fit(Dataset::sparse(&compressed(&blocks))).unwrap().coordinates());
+    let error = given.clone().keep_parts(false).fit(&blocks).unwrap_err();
     let hint = Hint::Set { option: "keep_parts", value: "true".into() };
     assert_eq!(error.hint(), Some(hint), "{error}");
     // A sample that nobody is tied to, and nothing but such.
@@ -441,7 +437,7 @@ fn parts_that_are_kept_are_told_apart() {
             assert!(model.transform(&data).unwrap().iter().all(|v| v.is_finite()));
         }
     }
-    let commute = given.scaling(Scaling::Kernel).fit(&Dataset::from(&blocks));
+    let commute = given.scaling(Scaling::Kernel).fit(&blocks);
     assert!(matches!(commute, Err(Error::Unsupported { .. })));
 }
 
@@ -450,7 +446,7 @@ fn matrices_that_are_no_affinities_are_refused() {
     let x = Random::new(8).matrix(20, 3);
     let good = distances(&x).mapv(|d| (-d).exp());
     let given = LaplacianEigenmaps::new(1).affinity(Affinity::Precomputed);
-    let fit = |a: &Array2<f64>| given.fit(&Dataset::from(a)).unwrap_err();
+    let fit = |a: &Array2<f64>| given.fit(a).unwrap_err();
     let mut bad = good.clone();
     bad[[3, 4]] = -1.0;
     assert!(matches!(fit(&bad), Error::Negative { row: 3, column: 4, .. }));
@@ -459,10 +455,10 @@ fn matrices_that_are_no_affinities_are_refused() {
     bad[[3, 4]] = 0.9;
     assert!(matches!(fit(&bad), Error::NotSymmetric { row: 3, column: 4, .. }));
     assert!(matches!(fit(&x), Error::Shape { .. }));
-    let bridged = given.clone().bridges(true).fit(&Dataset::from(&good));
+    let bridged = given.clone().bridges(true).fit(&good);
     assert!(matches!(bridged, Err(Error::Unsupported { .. })));
     let rbf = LaplacianEigenmaps::new(1).affinity(Affinity::Rbf { gamma: None }).distances(true);
-    assert!(matches!(rbf.fit(&Dataset::from(&good)), Err(Error::Unsupported { .. })));
+    assert!(matches!(rbf.fit(&good), Err(Error::Unsupported { .. })));
 }
 
 #[test]
@@ -473,11 +469,7 @@ fn the_median_of_neighbours_sets_the_heat_kernel() {
     lengths.sort_by(f64::total_cmp);
     let gamma = 0.5 / lengths[lengths.len() / 2].powi(2);
     let fit = |gamma| {
-        LaplacianEigenmaps::new(2)
-            .neighbors(6)
-            .affinity(Affinity::Heat { gamma })
-            .fit(&Dataset::from(&x))
-            .unwrap()
+        LaplacianEigenmaps::new(2).neighbors(6).affinity(Affinity::Heat { gamma }).fit(&x).unwrap()
     };
     assert!(largest_difference(fit(None).coordinates(), fit(Some(gamma)).coordinates()) < 1e-9);
 }
@@ -487,11 +479,7 @@ fn lle_solves_its_eigenproblem() {
     let (x, _) = swiss_roll(140, 6);
     for regularization in [1e-3, 1e-2] {
         let m = lle_matrix(&x, 8, regularization);
-        let model = Lle::new(3)
-            .neighbors(8)
-            .regularization(regularization)
-            .fit(&Dataset::from(&x))
-            .unwrap();
+        let model = Lle::new(3).neighbors(8).regularization(regularization).fit(&x).unwrap();
         let (values, _) = jacobi(&m);
         let y = model.coordinates();
         let product = m.dot(&y);
@@ -506,7 +494,7 @@ fn lle_solves_its_eigenproblem() {
             .neighbors(8)
             .regularization(regularization)
             .scaling(Scaling::Kernel)
-            .fit(&Dataset::from(&x))
+            .fit(&x)
             .unwrap();
         for j in 0..3 {
             let length = kernel.coordinates().column(j).dot(&kernel.coordinates().column(j));
@@ -522,7 +510,7 @@ fn lle_recovers_a_flat_sheet_up_to_a_linear_map() {
     let plane = Array2::from_shape_simple_fn((200, 2), || random.uniform());
     let axes = random.orthonormal(5, 2, false);
     let x = plane.dot(&axes.t());
-    let model = Lle::new(2).neighbors(9).regularization(1e-6).fit(&Dataset::from(&x)).unwrap();
+    let model = Lle::new(2).neighbors(9).regularization(1e-6).fit(&x).unwrap();
     let centered = &plane - &plane.mean_axis(Axis(0)).unwrap();
     // What a linear map of the plane leaves of the coordinates.
     let gram = centered.t().dot(&centered);

@@ -1,7 +1,7 @@
 //! Published numbers, each to half a unit of its last digit.
 
 use crate::support::*;
-use eigenlens::{Dataset, Error, Lsa, Pca, PcaModel, Solver};
+use eigenlens::{Error, Lsa, Pca, PcaModel, Solver};
 use ndarray::{Array2, array};
 
 const USARRESTS: &str = include_str!("../../../../golden/usarrests/data.csv");
@@ -61,7 +61,7 @@ fn fit_everywhere(x: &Array2<f64>, pca: impl Fn(Solver) -> Pca, check: impl Fn(&
         let table = Table::<f64>::new(x, storage);
         for solver in SOLVERS {
             if feasible(storage, solver, x.nrows(), x.ncols()) {
-                check(&pca(solver).fit(&table.dataset()).unwrap());
+                check(&pca(solver).fit(table.dataset()).unwrap());
             }
         }
     }
@@ -94,7 +94,7 @@ fn nist_handbook() {
             check_components(model, &printed_components);
         },
     );
-    let two = Pca::new(2).standardize(true).fit(&Dataset::from(&x)).unwrap();
+    let two = Pca::new(2).standardize(true).fit(&x).unwrap();
     let communalities = two.feature_diagnostics().unwrap().communalities.to_vec();
     check("communalities", &communalities, &[".8662", ".8420", ".9876"].map(printed));
     // From the correlation matrix alone.
@@ -174,7 +174,7 @@ fn cancellation_in_float32() {
                     continue;
                 }
                 let context = format!("{storage:?} {solver:?} {c}");
-                let model = Pca::new(1).solver(solver).fit(&table.dataset()).unwrap();
+                let model = Pca::new(1).solver(solver).fit(table.dataset()).unwrap();
                 let half = std::f64::consts::FRAC_1_SQRT_2;
                 let u = model.components();
                 // Our sign rule: of equal entries the first is positive.

@@ -59,7 +59,7 @@ fn both_estimates_are_their_definitions() {
             for b in kernels() {
                 let (k, l) = (matrix(&a, &x), matrix(&b, &y));
                 let hsic = Hsic::new(a.clone(), b.clone());
-                let found = hsic.estimate(&Dataset::from(&x), &Dataset::from(&y)).unwrap();
+                let found = hsic.estimate(&x, &y).unwrap();
                 let size = (k.iter().map(|v| v * v).sum::<f64>()
                     * l.iter().map(|v| v * v).sum::<f64>())
                 .sqrt()
@@ -73,10 +73,10 @@ fn both_estimates_are_their_definitions() {
     }
     let same = Hsic::new(Kernel::rbf(), Kernel::rbf());
     let x = columns(&mut random, 30, 2);
-    let found = same.estimate(&Dataset::from(&x), &Dataset::from(&x)).unwrap();
+    let found = same.estimate(&x, &x).unwrap();
     assert_close("alignment with itself", found.alignment, 1.0, 1e-12);
     let three = columns(&mut random, 3, 1);
-    let found = same.estimate(&Dataset::from(&three), &Dataset::from(&three)).unwrap();
+    let found = same.estimate(&three, &three).unwrap();
     assert_eq!(found.unbiased, None);
 }
 
@@ -84,9 +84,7 @@ fn both_estimates_are_their_definitions() {
 fn more_columns_than_samples_are_as_good() {
     let mut random = Random::new(2);
     let (x, y) = (random.matrix(20, 90), random.matrix(20, 3));
-    let found = Hsic::new(Kernel::Linear, Kernel::Linear)
-        .estimate(&Dataset::from(&x), &Dataset::from(&y))
-        .unwrap();
+    let found = Hsic::new(Kernel::Linear, Kernel::Linear).estimate(&x, &y).unwrap();
     let expected = biased(&x.dot(&x.t()), &y.dot(&y.t()));
     assert_close("wide", found.biased, expected, 1e-12 * expected);
 }
@@ -98,7 +96,7 @@ fn offsets_do_not_cancel() {
     let y = random.matrix(60, 1);
     let estimate = |x: &Array2<f64>| {
         let hsic = Hsic::new(Kernel::Linear, Kernel::rbf());
-        hsic.estimate(&Dataset::from(x), &Dataset::from(&y)).unwrap()
+        hsic.estimate(x, &y).unwrap()
     };
     let (near, far) = (estimate(&x), estimate(&x.mapv(|v| v + 1e9)));
     assert_close("biased", far.biased, near.biased, 1e-12 * near.biased);
@@ -164,7 +162,7 @@ fn only_the_seed_decides() {
             let options = Options { threads: Some(threads), seed, ..Options::default() };
             let hsic = Hsic::new(a.clone(), b.clone()).options(options);
             let table: Table<f64> = Table::new(&x, storage);
-            hsic.permutation_test(&table.dataset(), &Dataset::from(&y), 60).unwrap()
+            hsic.permutation_test(table.dataset(), &y, 60).unwrap()
         };
         let first = test(1, 5, Storage::RowMajor);
         assert_eq!(test(3, 5, Storage::RowMajor), first);
@@ -202,7 +200,7 @@ fn bad_input_is_refused() {
     let mut missing_counts = random.matrix(20, 2);
     missing_counts[[4, 1]] = f64::NAN;
     for kernel in [Kernel::Linear, Kernel::Delta, Kernel::rbf()] {
-        let found = Hsic::new(Kernel::Linear, kernel).estimate(&x, &Dataset::from(&missing_counts));
+        let found = Hsic::new(Kernel::Linear, kernel).estimate(&x, &missing_counts);
         assert!(matches!(found, Err(Error::MissingValue { row: 4, column: 1, .. })));
     }
     let tight = Options { memory: Some(1000), ..Options::default() };

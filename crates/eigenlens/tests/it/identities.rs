@@ -229,7 +229,7 @@ fn check_model<T: Scalar>(
 
     // Projecting twice changes nothing.
     if n > 1 {
-        let twice = model.transform(&Dataset::from(&back)).unwrap();
+        let twice = model.transform(&back).unwrap();
         assert_all_close("projected twice", &widen(&twice), &z, 2.0 * unit * (d as f64).sqrt());
     }
 
@@ -377,10 +377,10 @@ proptest! {
         let shifted = &x + &shift;
         for solver in SOLVERS {
             let pca = question.pca(solver);
-            let (model, scores) = pca.fit_transform(&Dataset::from(&x)).unwrap();
+            let (model, scores) = pca.fit_transform(&x).unwrap();
             let top = model.total_variance().max(1e-300);
-            let turned = pca.fit(&Dataset::from(&rotated)).unwrap();
-            let (moved, same) = pca.fit_transform(&Dataset::from(&shifted)).unwrap();
+            let turned = pca.fit(&rotated).unwrap();
+            let (moved, same) = pca.fit_transform(&shifted).unwrap();
             let oracle = Oracle::new(&x, true, false);
             for j in 0..question.k {
                 let value = model.explained_variance()[j];
@@ -412,8 +412,8 @@ proptest! {
         let x = question.data();
         for solver in SOLVERS {
             let pca = question.pca(solver);
-            let (model, scores) = pca.fit_transform(&Dataset::from(&x)).unwrap();
-            let again = pca.fit(&Dataset::from(&scores)).unwrap();
+            let (model, scores) = pca.fit_transform(&x).unwrap();
+            let again = pca.fit(&scores).unwrap();
             let top = model.total_variance().max(1e-300);
             let rank = model.rank();
             for j in 0..question.k {
@@ -438,7 +438,7 @@ proptest! {
         let (squares, v) = jacobi(&gram);
         let new = Random::new(3).matrix(4, d);
         for solver in [Solver::Auto, Solver::Dual, Solver::Covariance] {
-            let model = question.pca(solver).fit(&Dataset::from(&x)).unwrap();
+            let model = question.pca(solver).fit(&x).unwrap();
             let k = model.rank();
             let cut = |j: usize| squares[j] - squares.get(j + 1).copied().unwrap_or(0.0);
             prop_assume!(k > 0 && cut(k - 1) > 1e-4 * squares[0]);
@@ -447,7 +447,7 @@ proptest! {
             let inside = v.t().dot(&v);
             let size = squares[0].sqrt();
             let training = inside.dot(&oracle.rows) + &Array1::from(oracle.mean.clone());
-            let back = model.reconstruct(&Dataset::from(&x)).unwrap();
+            let back = model.reconstruct(&x).unwrap();
             assert_all_close("V Vᵀ Xc + μ", &back, &training, 1e-9 * (1.0 + size));
             // A new sample: Xcᵀ V Σ⁻² Vᵀ Xc (x − μ) + μ.
             let mut inverse = Array2::<f64>::zeros((n, n));
@@ -458,7 +458,7 @@ proptest! {
             let centered = &new - &Array1::from(oracle.mean.clone());
             let projector = oracle.rows.t().dot(&inverse).dot(&oracle.rows);
             let expected = centered.dot(&projector) + &Array1::from(oracle.mean.clone());
-            let found = model.reconstruct(&Dataset::from(&new)).unwrap();
+            let found = model.reconstruct(&new).unwrap();
             assert_all_close("new sample", &found, &expected, 1e-9 * (1.0 + size));
         }
     }
@@ -608,7 +608,7 @@ proptest! {
                     .center(question.center)
                     .standardize(question.standardize)
                     .solver(solver)
-                    .fit(&table.dataset())
+                    .fit(table.dataset())
                     .unwrap();
                 prop_assert_eq!(model.n_components(), expected);
                 let reached: f64 = model.explained_variance_ratio().iter().sum();
@@ -825,15 +825,15 @@ fn impossible_wishes_are_refused() {
     for storage in STORAGES {
         let table = Table::<f64>::new(&x, storage);
         for solver in SOLVERS.into_iter().filter(|&s| feasible(storage, s, 5, 3)) {
-            let error = Pca::new(4).solver(solver).fit(&table.dataset()).err().unwrap();
+            let error = Pca::new(4).solver(solver).fit(table.dataset()).err().unwrap();
             let expected = matches!(error, Error::TooManyComponents { requested: 4, limit: 3, .. });
             assert!(expected, "{error:?}");
         }
-        let none = Pca::new(0).fit(&table.dataset()).err().unwrap();
+        let none = Pca::new(0).fit(table.dataset()).err().unwrap();
         assert_eq!(none.kind(), ErrorKind::Usage);
         for share in [0.0, 1.5, f64::NAN] {
             let pca = Pca::new(NComponents::VarianceShare(share));
-            assert_eq!(pca.fit(&table.dataset()).err().unwrap().kind(), ErrorKind::Usage);
+            assert_eq!(pca.fit(table.dataset()).err().unwrap().kind(), ErrorKind::Usage);
         }
     }
 }
@@ -857,7 +857,7 @@ fn constant_column(x: &Array2<f64>) {
             let (model, _) = Pca::new(5)
                 .standardize(true)
                 .solver(solver)
-                .fit_transform(&table.dataset())
+                .fit_transform(table.dataset())
                 .unwrap();
             assert_eq!(model.constant_columns(), [3], "{context}");
             assert_close(&context, model.total_variance(), 4.0, 1e-12);
@@ -871,7 +871,7 @@ fn constant_column(x: &Array2<f64>) {
                 assert_close(&context, model.components()[[j, 3]], 0.0, 1e-14);
             }
             assert_close(&context, model.components()[[4, 3]], 1.0, 1e-14);
-            let back = model.reconstruct(&table.dataset()).unwrap();
+            let back = model.reconstruct(table.dataset()).unwrap();
             assert_all_close(&context, &back, x, 1e-12 * size);
         }
     }
@@ -912,13 +912,13 @@ fn sparse_far_from_zero() {
         let table = Table::<f64>::new(&x, Storage::Sparse);
         for solver in [Solver::Auto, Solver::Covariance, Solver::Svd, Solver::Iterative] {
             let pca = Pca::new(3).standardize(standardize).solver(solver);
-            let model = pca.fit(&table.dataset()).unwrap();
+            let model = pca.fit(table.dataset()).unwrap();
             for j in 0..3 {
                 let value = model.explained_variance()[j];
                 assert_close(&format!("{solver:?}"), value, oracle.values[j], 1e-9);
             }
             assert_close("total", model.total_variance(), oracle.total(), 1e-9);
-            assert!(model.verify(&table.dataset()).unwrap().passed(), "{solver:?}");
+            assert!(model.verify(table.dataset()).unwrap().passed(), "{solver:?}");
         }
     }
 }

@@ -23,7 +23,7 @@ fn kernel() -> Kernel {
 
 fn fit(approximation: Approximation, x: &Array2<f64>) -> (KernelPcaModel, Array2<f64>) {
     let fit = KernelPca::new(3).kernel(kernel()).approximation(approximation);
-    fit.fit_transform(&Dataset::from(x)).unwrap()
+    fit.fit_transform(x).unwrap()
 }
 
 fn nystrom(landmarks: usize, selection: Landmarks) -> Approximation {
@@ -93,7 +93,7 @@ fn the_trace_error_is_exact() {
     for kernel in [kernel(), Kernel::polynomial(2)] {
         let fit =
             KernelPca::new(2).kernel(kernel).approximation(nystrom(7, Landmarks::PivotedCholesky));
-        let model = fit.fit(&Dataset::from(&x)).unwrap();
+        let model = fit.fit(&x).unwrap();
         // The landmarks are the points of the model: tr(K − C W⁻¹ Cᵀ) by plain loops.
         let parts = model.to_parts().unwrap();
         let rows = &parts.arrays["points"];
@@ -162,7 +162,7 @@ fn orthogonal_features_are_less_noisy() {
                     .kernel(kernel())
                     .approximation(random_features(30, orthogonal))
                     .options(options);
-                match *fit.fit(&Dataset::from(&x)).unwrap().accuracy() {
+                match *fit.fit(&x).unwrap().accuracy() {
                     KernelAccuracy::RandomFeatures { kernel_error, .. } => kernel_error.powi(2),
                     ref other => panic!("{other}"),
                 }
@@ -190,17 +190,17 @@ fn streamed_sparse_and_dense_rows_agree() {
     let rows = InBlocks { rows: x.clone(), sizes: vec![7, 90], counted: false };
     for approximation in [nystrom(40, Landmarks::PivotedCholesky), random_features(64, true)] {
         let fit = KernelPca::new(3).kernel(kernel()).approximation(approximation);
-        let (_, dense) = fit.fit_transform(&Dataset::from(&x)).unwrap();
-        let (_, streamed) = fit.fit_transform(&Dataset::streamed(&rows)).unwrap();
+        let (_, dense) = fit.fit_transform(&x).unwrap();
+        let (_, streamed) = fit.fit_transform(Dataset::streamed(&rows)).unwrap();
         assert!(apart(&streamed, &dense) < 1e-9, "{}", apart(&streamed, &dense));
-        let (_, sparse) = fit.fit_transform(&Dataset::sparse(&csr)).unwrap();
+        let (_, sparse) = fit.fit_transform(&csr).unwrap();
         assert!(apart(&sparse, &dense) < 1e-6, "{}", apart(&sparse, &dense));
         let narrow = x.mapv(|v| v as f32);
-        let (_, single) = fit.fit_transform(&Dataset::from(&narrow)).unwrap();
+        let (_, single) = fit.fit_transform(&narrow).unwrap();
         assert!(apart(&single.mapv(f64::from), &dense) < 1e-3);
         for threads in [1, 3] {
             let options = Options { threads: Some(threads), ..Options::default() };
-            let again = fit.clone().options(options).fit_transform(&Dataset::from(&x)).unwrap().1;
+            let again = fit.clone().options(options).fit_transform(&x).unwrap().1;
             assert_eq!(again, dense, "{threads} threads");
         }
     }
@@ -211,11 +211,11 @@ fn every_body_is_stored_whole() {
     let x = table();
     let csr = to_csr(&x.mapv(|v| if v.abs() < 1.0 { 0.0 } else { v }));
     let sparse = KernelPca::new(3).kernel(Kernel::Laplacian { gamma: Bandwidth::Gamma(0.1) });
-    let sparse = sparse.fit(&Dataset::sparse(&csr)).unwrap();
+    let sparse = sparse.fit(&csr).unwrap();
     let gram = x.dot(&x.t());
-    let given = KernelPca::new(3).kernel(Kernel::Precomputed).fit(&Dataset::from(&gram)).unwrap();
+    let given = KernelPca::new(3).kernel(Kernel::Precomputed).fit(&gram).unwrap();
     let narrow = x.mapv(|v| v as f32);
-    let single = KernelPca::new(3).kernel(kernel()).fit(&Dataset::from(&narrow)).unwrap();
+    let single = KernelPca::new(3).kernel(kernel()).fit(&narrow).unwrap();
     let models = [
         (fit(nystrom(30, Landmarks::Uniform), &x).0, &x),
         (fit(random_features(40, true), &x).0, &x),
@@ -229,8 +229,7 @@ fn every_body_is_stored_whole() {
         let back = from_parts(&parts).unwrap();
         assert_eq!(back.to_parts().unwrap(), parts, "{model:?}");
         assert_eq!(back.summary(), model.summary());
-        let (a, b) =
-            (model.transform(&Dataset::from(data)), back.transform_f64(&Dataset::from(data)));
+        let (a, b) = (model.transform(data), back.transform_f64(&Dataset::from(data)));
         assert_eq!(a.unwrap(), b.unwrap(), "{model:?}");
         // What a file could be damaged to.
         for name in parts.arrays.keys() {

@@ -36,7 +36,7 @@ fn same_up_to_signs(what: &str, found: &Array2<f64>, expected: &Array2<f64>, tol
 }
 
 fn fit(kernel: Kernel, k: usize, x: &Array2<f64>) -> (KernelPcaModel, Array2<f64>) {
-    KernelPca::new(k).kernel(kernel).fit_transform(&Dataset::from(x)).unwrap()
+    KernelPca::new(k).kernel(kernel).fit_transform(x).unwrap()
 }
 
 /// Two circles: points 0, 2, 4 … on the inner one.
@@ -89,7 +89,7 @@ fn scores_are_those_of_the_centred_kernel_matrix() {
         for (mut column, value) in inverse.columns_mut().into_iter().zip(&values) {
             column /= *value;
         }
-        let projected = model.transform(&Dataset::from(&new)).unwrap();
+        let projected = model.transform(&new).unwrap();
         same_up_to_signs(&what, &projected, &new_kernel.dot(&inverse), 1e-8);
     }
 }
@@ -100,7 +100,7 @@ fn a_linear_kernel_is_pca() {
     for offset in [0.0, 1e6] {
         let x = random.ordinary(150, 6) + offset;
         let (model, scores) = fit(Kernel::Linear, 4, &x);
-        let (pca, expected) = Pca::new(4).fit_transform(&Dataset::from(&x)).unwrap();
+        let (pca, expected) = Pca::new(4).fit_transform(&x).unwrap();
         same_up_to_signs("linear", &scores, &expected, 1e-8);
         for (a, b) in model.explained_variance_ratio().iter().zip(pca.explained_variance_ratio()) {
             assert!((a - b).abs() < 1e-9, "{offset}: {a} {b}");
@@ -124,7 +124,7 @@ fn a_polynomial_kernel_is_pca_of_weighted_monomials() {
         }
     });
     let (_, scores) = fit(Kernel::polynomial(2), 5, &x);
-    let (_, expected) = Pca::new(5).fit_transform(&Dataset::from(&monomials)).unwrap();
+    let (_, expected) = Pca::new(5).fit_transform(&monomials).unwrap();
     same_up_to_signs("polynomial", &scores, &expected, 1e-8);
 }
 
@@ -156,23 +156,21 @@ fn every_way_to_the_matrix_gives_the_same_scores() {
     x.mapv_inplace(|v| if v.abs() < 0.4 { 0.0 } else { v });
     let kernel = gaussian(0.01);
     let base = KernelPca::new(4).kernel(kernel.clone());
-    let (model, expected) =
-        base.clone().storage(KernelStorage::Matrix).fit_transform(&Dataset::from(&x)).unwrap();
+    let (model, expected) = base.clone().storage(KernelStorage::Matrix).fit_transform(&x).unwrap();
     assert_eq!(model.plan().route, Route::KernelMatrix);
     assert!(model.certificate().relative_residual() < 1e-9, "{}", model.certificate());
     assert!(model.warnings().is_empty(), "{:?}", model.warnings());
-    let (blocks, scores) =
-        base.clone().storage(KernelStorage::Blocks).fit_transform(&Dataset::from(&x)).unwrap();
+    let (blocks, scores) = base.clone().storage(KernelStorage::Blocks).fit_transform(&x).unwrap();
     assert_eq!(blocks.plan().route, Route::KernelBlocks);
     same_up_to_signs("blocks", &scores, &expected, 1e-9);
     let csr = to_csr(&x);
-    let sparse = base.fit_transform(&Dataset::sparse(&csr)).unwrap().1;
+    let sparse = base.fit_transform(&csr).unwrap().1;
     same_up_to_signs("sparse", &sparse, &expected, 1e-8);
     let rows = InBlocks { rows: x.clone(), sizes: vec![33, 5, 200], counted: true };
-    let streamed = base.fit_transform(&Dataset::streamed(&rows)).unwrap().1;
+    let streamed = base.fit_transform(Dataset::streamed(&rows)).unwrap().1;
     assert_eq!(streamed, expected, "a stream is the same rows");
     let narrow = x.mapv(|v| v as f32);
-    let (model, scores) = base.fit_transform(&Dataset::from(&narrow)).unwrap();
+    let (model, scores) = base.fit_transform(&narrow).unwrap();
     same_up_to_signs("f32", &scores.mapv(f64::from), &expected, 1e-4);
     assert!(model.certificate().relative_residual() < 1e-6, "{}", model.certificate());
     // Projecting the training rows as new samples returns the training scores.
@@ -192,8 +190,8 @@ fn threads_change_no_bit() {
         let of = |threads| {
             let options = Options { threads: Some(threads), ..Options::default() };
             let fit = KernelPca::new(3).kernel(gaussian(0.01)).storage(storage).options(options);
-            let (model, scores) = fit.fit_transform(&Dataset::from(&x)).unwrap();
-            let single = fit.fit_transform(&Dataset::from(&narrow)).unwrap().1;
+            let (model, scores) = fit.fit_transform(&x).unwrap();
+            let single = fit.fit_transform(&narrow).unwrap().1;
             (model.to_parts().unwrap().arrays, scores, single)
         };
         let one = of(1);
@@ -213,10 +211,10 @@ fn a_precomputed_kernel_gives_the_same() {
     same_up_to_signs("precomputed", &again, &scores, 1e-8);
     assert_eq!(given.n_features(), 200);
     let products = plain(model.kernel(), &new, &x);
-    let projected = given.transform(&Dataset::from(&products)).unwrap();
-    let expected = model.transform(&Dataset::from(&new)).unwrap();
+    let projected = given.transform(&products).unwrap();
+    let expected = model.transform(&new).unwrap();
     same_up_to_signs("new samples", &projected, &expected, 1e-8);
-    let wrong = given.transform(&Dataset::from(&new)).unwrap_err();
+    let wrong = given.transform(&new).unwrap_err();
     assert!(matches!(wrong, Error::Shape { .. }), "{wrong}");
 }
 
@@ -271,7 +269,7 @@ fn an_indefinite_kernel_says_so() {
 fn bandwidths_are_found_and_bad_ones_refused() {
     let x = Random::new(10).ordinary(80, 4);
     let gamma = |gamma: Bandwidth| {
-        let kernel = Kernel::Rbf { gamma }.resolve(&Dataset::from(&x), 0)?;
+        let kernel = Kernel::Rbf { gamma }.resolve(&x, 0)?;
         Ok::<f64, Error>(kernel.gamma().unwrap())
     };
     let mut squares = Vec::new();
@@ -306,9 +304,8 @@ fn bandwidths_are_found_and_bad_ones_refused() {
 #[test]
 fn bad_input_is_an_error_with_a_hint() {
     let x = Random::new(11).matrix(30, 3);
-    let refused = |kernel: Kernel, x: &Array2<f64>| {
-        KernelPca::new(2).kernel(kernel).fit(&Dataset::from(x)).unwrap_err()
-    };
+    let refused =
+        |kernel: Kernel, x: &Array2<f64>| KernelPca::new(2).kernel(kernel).fit(x).unwrap_err();
     let mut matrix = x.dot(&x.t());
     let error = refused(Kernel::Precomputed, &x);
     assert!(matches!(error, Error::Shape { .. }), "{error}");
@@ -320,23 +317,20 @@ fn bad_input_is_an_error_with_a_hint() {
     assert!(matches!(error, Error::MissingValue { row: 3, column: 7, .. }), "{error}");
     let error = refused(Kernel::Polynomial { degree: 0, gamma: 1.0, coef0: 1.0 }, &x);
     assert_eq!(error.kind(), ErrorKind::Usage, "{error}");
-    let error = KernelPca::new(31).fit(&Dataset::from(&x)).unwrap_err();
+    let error = KernelPca::new(31).fit(&x).unwrap_err();
     assert!(matches!(error, Error::TooManyComponents { limit: 30, .. }), "{error}");
     let weights = eigenlens::SampleWeights::frequency(vec![1.0; 30]);
-    let error = KernelPca::new(2).fit(&Dataset::from(&x).with_weights(weights)).unwrap_err();
+    let error = KernelPca::new(2).fit(Dataset::from(&x).with_weights(weights)).unwrap_err();
     assert!(matches!(error, Error::Unsupported { .. }), "{error}");
     let huge = &x * 1e200;
     let error = refused(Kernel::Linear, &huge);
     assert_eq!(error.hint(), Some(eigenlens::Hint::Rescale), "{error}");
     let features = Approximation::RandomFeatures { features: None, orthogonal: false };
-    let error = KernelPca::new(2)
-        .kernel(Kernel::Cosine)
-        .approximation(features)
-        .fit(&Dataset::from(&x))
-        .unwrap_err();
+    let error =
+        KernelPca::new(2).kernel(Kernel::Cosine).approximation(features).fit(&x).unwrap_err();
     assert!(error.hint().is_some(), "{error}");
     let tight = Options { memory: Some(1 << 20), ..Options::default() };
-    let error = KernelPca::new(2).options(tight).fit(&Dataset::from(&x)).unwrap_err();
+    let error = KernelPca::new(2).options(tight).fit(&x).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Memory, "{error}");
 }
 
@@ -364,12 +358,12 @@ fn duplicates_and_constant_rows_are_no_trouble() {
 fn shares_choose_how_many() {
     let x = Random::new(13).ordinary(120, 5);
     let all = KernelPca::new(NComponents::All).kernel(gaussian(0.02));
-    let all = all.fit(&Dataset::from(&x)).unwrap();
+    let all = all.fit(&x).unwrap();
     assert_eq!(all.n_components(), 120);
     let shares = all.explained_variance_ratio();
     assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9);
     let some = KernelPca::new(NComponents::VarianceShare(0.8)).kernel(gaussian(0.02));
-    let some = some.fit(&Dataset::from(&x)).unwrap();
+    let some = some.fit(&x).unwrap();
     let mut sum = 0.0;
     let expected = shares.iter().position(|s| {
         sum += s;

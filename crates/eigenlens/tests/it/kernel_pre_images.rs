@@ -13,16 +13,16 @@ fn gaussian(gamma: f64) -> Kernel {
 }
 
 fn fit(kernel: Kernel, k: usize, x: &Array2<f64>) -> KernelPcaModel {
-    KernelPca::new(k).kernel(kernel).fit(&Dataset::from(x)).unwrap()
+    KernelPca::new(k).kernel(kernel).fit(x).unwrap()
 }
 
 #[test]
 fn of_a_linear_kernel_they_are_exact() {
     let x = Random::new(31).ordinary(60, 5);
     let model = fit(Kernel::Linear, 2, &x);
-    let found = model.pre_images(&Dataset::from(&x), PreImage::Auto).unwrap();
-    let pca = Pca::new(2).fit(&Dataset::from(&x)).unwrap();
-    let expected = pca.reconstruct(&Dataset::from(&x)).unwrap();
+    let found = model.pre_images(&x, PreImage::Auto).unwrap();
+    let pca = Pca::new(2).fit(&x).unwrap();
+    let expected = pca.reconstruct(&x).unwrap();
     let off = (&found.rows - &expected).iter().fold(0.0f64, |m, v| m.max(v.abs()));
     assert!(off < 1e-8, "{off:e}");
     assert!(found.distances.iter().all(|d| *d < 1e-5), "{:?}", found.distances);
@@ -76,13 +76,13 @@ fn every_way_takes_noise_away() {
             landmarks: Some(60),
             selection: Landmarks::PivotedCholesky,
         })
-        .fit(&Dataset::from(&clean))
+        .fit(&clean)
         .unwrap();
     // The closed form looks at ten points, which of sixty landmarks lie too far apart.
     let ways = [PreImage::FixedPoint, PreImage::Ridge, PreImage::Distances];
     for (model, ways) in [(&exact, &ways[..]), (&landmarks, &ways[..2])] {
         for &way in ways {
-            let found = model.pre_images(&Dataset::from(&noisy), way).unwrap();
+            let found = model.pre_images(&noisy, way).unwrap();
             assert!(found.rows.iter().all(|v| v.is_finite()));
             let (before, after) = (distance(&noisy), distance(&found.rows));
             assert!(after < 0.75 * before, "{way:?}: {before} {after}");
@@ -95,16 +95,16 @@ fn other_kernels_learn_theirs() {
     let x = circles(120, 35);
     for kernel in [Kernel::polynomial(2), Kernel::laplacian(), Kernel::Linear] {
         let model = fit(kernel, 5, &x);
-        let found = model.pre_images(&Dataset::from(&x), PreImage::Ridge).unwrap();
+        let found = model.pre_images(&x, PreImage::Ridge).unwrap();
         let error = (&found.rows - &x).mapv(|v| v * v).mean().unwrap();
         let spread = x.mapv(|v| v * v).mean().unwrap();
         assert!(error < 0.05 * spread, "{}: {error} of {spread}", model.kernel());
-        let wrong = model.pre_images(&Dataset::from(&x), PreImage::FixedPoint).unwrap_err();
+        let wrong = model.pre_images(&x, PreImage::FixedPoint).unwrap_err();
         assert!(matches!(wrong, Error::Unsupported { .. }), "{wrong}");
     }
     let features = Approximation::RandomFeatures { features: Some(20), orthogonal: false };
-    let model = KernelPca::new(2).approximation(features).fit(&Dataset::from(&x)).unwrap();
-    let error = model.pre_images(&Dataset::from(&x), PreImage::Auto).unwrap_err();
+    let model = KernelPca::new(2).approximation(features).fit(&x).unwrap();
+    let error = model.pre_images(&x, PreImage::Auto).unwrap_err();
     assert!(matches!(error, Error::NotDefined { .. }), "{error}");
 }
 
@@ -126,9 +126,9 @@ fn denoising_follows_mika() {
     let gamma = 1.0 / (2.0 * sigma * sigma);
     let ratio = |k: usize| {
         let model = fit(gaussian(gamma), k, &training);
-        let found = model.pre_images(&Dataset::from(&test), PreImage::FixedPoint).unwrap();
-        let pca = Pca::new(k).fit(&Dataset::from(&training)).unwrap();
-        left(&pca.reconstruct(&Dataset::from(&test)).unwrap()) / left(&found.rows)
+        let found = model.pre_images(&test, PreImage::FixedPoint).unwrap();
+        let pca = Pca::new(k).fit(&training).unwrap();
+        left(&pca.reconstruct(&test).unwrap()) / left(&found.rows)
     };
     let ratios = [1, 3, 6, 9].map(ratio);
     assert!(ratios.windows(2).all(|w| w[1] > w[0]), "{ratios:?}");

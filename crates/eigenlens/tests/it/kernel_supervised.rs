@@ -55,7 +55,7 @@ fn kernels() -> Vec<Kernel> {
 
 /// Plain loops over the kernel's formula.
 fn matrix(kernel: &Kernel, a: &Array2<f64>, b: &Array2<f64>) -> Array2<f64> {
-    let resolved = kernel.resolve(&Dataset::from(b), 0).unwrap();
+    let resolved = kernel.resolve(b, 0).unwrap();
     Array2::from_shape_fn((a.nrows(), b.nrows()), |(i, j)| {
         resolved.value(&a.row(i).to_vec(), &b.row(j).to_vec())
     })
@@ -99,7 +99,7 @@ fn it_solves_the_generalised_eigenproblem() {
                 // The bandwidth of the training samples, not of the new ones.
                 let means = k.mean_axis(Axis(0)).unwrap();
                 let expected = (&new - &means).dot(&theta);
-                let found = model.transform(&Dataset::from(&case.new)).unwrap();
+                let found = model.transform(&case.new).unwrap();
                 assert_all_close("new", &found, &expected, 1e-8 * spread);
                 // HSIC is that of the two kernels.
                 let pairs = ((n - 1) * (n - 1)) as f64;
@@ -145,7 +145,7 @@ fn the_linear_kernel_is_supervised_pca() {
         }
         let estimate = Hsic::new(Kernel::Linear, Kernel::Delta);
         if target.class_names().is_some() {
-            let found = estimate.estimate(&data, &Dataset::from(&target.columns())).unwrap();
+            let found = estimate.estimate(&data, Dataset::from(&target.columns())).unwrap();
             assert_close("HSIC", found.biased, linear.total_hsic(), 1e-11 * found.biased);
         }
     }
@@ -179,10 +179,10 @@ fn the_form_of_the_data_and_the_threads_change_nothing() {
         let options = Options { threads: Some(threads), ..Options::default() };
         KernelSupervisedPca::new(2).kernel(Kernel::rbf()).options(options)
     };
-    let (model, expected) = fit(1).fit_transform(&Dataset::from(&case.x), &target).unwrap();
+    let (model, expected) = fit(1).fit_transform(&case.x, &target).unwrap();
     for storage in STORAGES {
         let table: Table<f64> = Table::new(&case.x, storage);
-        let (other, scores) = fit(3).fit_transform(&table.dataset(), &target).unwrap();
+        let (other, scores) = fit(3).fit_transform(table.dataset(), &target).unwrap();
         if storage == Storage::Sparse {
             assert_all_close("sparse", &scores, &expected, 1e-9);
         } else {
@@ -191,7 +191,7 @@ fn the_form_of_the_data_and_the_threads_change_nothing() {
         }
     }
     let table: Table<f32> = Table::new(&case.x, Storage::RowMajor);
-    let (_, scores) = fit(2).fit_transform(&table.dataset(), &target).unwrap();
+    let (_, scores) = fit(2).fit_transform(table.dataset(), &target).unwrap();
     assert_all_close("f32", &scores.mapv(f64::from), &expected, 1e-5);
 }
 
@@ -202,21 +202,17 @@ fn a_precomputed_kernel_is_as_good() {
     let kernel = Kernel::Rbf { gamma: Bandwidth::Gamma(0.1) };
     let k = matrix(&kernel, &case.x, &case.x);
     let fit = KernelSupervisedPca::new(2);
-    let expected =
-        fit.clone().kernel(kernel.clone()).fit(&Dataset::from(&case.x), &target).unwrap();
-    let given = fit.clone().kernel(Kernel::Precomputed).fit(&Dataset::from(&k), &target).unwrap();
+    let expected = fit.clone().kernel(kernel.clone()).fit(&case.x, &target).unwrap();
+    let given = fit.clone().kernel(Kernel::Precomputed).fit(&k, &target).unwrap();
     let new = matrix(&kernel, &case.new, &case.x);
-    let found = given.transform(&Dataset::from(&new)).unwrap();
-    assert_all_close("z", &found, &expected.transform(&Dataset::from(&case.new)).unwrap(), 1e-9);
+    let found = given.transform(&new).unwrap();
+    assert_all_close("z", &found, &expected.transform(&case.new).unwrap(), 1e-9);
     let mut lopsided = k.clone();
     lopsided[[3, 4]] += 0.5;
     let given = fit.clone().kernel(Kernel::Precomputed);
-    assert!(matches!(
-        given.fit(&Dataset::from(&lopsided), &target),
-        Err(Error::NotSymmetric { .. })
-    ));
+    assert!(matches!(given.fit(&lopsided, &target), Err(Error::NotSymmetric { .. })));
     let oblong = k.slice(s![.., ..30]).to_owned();
-    assert!(matches!(given.fit(&Dataset::from(&oblong), &target), Err(Error::Shape { .. })));
+    assert!(matches!(given.fit(&oblong, &target), Err(Error::Shape { .. })));
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn every_variant_solves_its_eigenproblem() {
         let n = x.nrows();
         for variant in OTHERS {
             let matrix = alignment(&x, m, 2, variant);
-            let model = Lle::new(2).neighbors(m).variant(variant).fit(&Dataset::from(&x)).unwrap();
+            let model = Lle::new(2).neighbors(m).variant(variant).fit(&x).unwrap();
             let (values, _) = jacobi(&matrix);
             let y = model.coordinates();
             let product = matrix.dot(&y);
@@ -139,7 +139,7 @@ fn a_flat_sheet_comes_back_up_to_an_affine_map() {
         // The weights of the modified variant are regularised by 1e-3.
         let modified = variant == LleVariant::Modified;
         let (tolerance, smallest) = if modified { (1e-3, 1e-5) } else { (1e-6, 1e-12) };
-        let model = Lle::new(2).neighbors(10).variant(variant).fit(&Dataset::from(&x)).unwrap();
+        let model = Lle::new(2).neighbors(10).variant(variant).fit(&x).unwrap();
         let mut left = model.coordinates().to_owned();
         for axis in along.columns() {
             let inside = left.t().dot(&axis) / axis.dot(&axis);

@@ -12,6 +12,7 @@ mod estimators;
 mod golden;
 mod hsic;
 mod identities;
+mod inputs;
 mod kernel_approximations;
 mod kernel_pca;
 mod kernel_pre_images;

@@ -61,7 +61,7 @@ fn simple_policies_are_fits_to_the_data_they_stand_for() {
             let table = Table::<f64>::new(&x, storage);
             let data = table.dataset().with_missing(policy);
             let (model, scores) = Pca::new(2).fit_transform(&data).unwrap();
-            let expected = Pca::new(2).fit(&Dataset::from(&whole)).unwrap();
+            let expected = Pca::new(2).fit(&whole).unwrap();
             let what = format!("{} {storage:?}", policy.name());
             let size = expected.explained_variance()[0];
             for (a, b) in model.explained_variance().iter().zip(expected.explained_variance()) {
@@ -83,7 +83,7 @@ fn simple_policies_are_fits_to_the_data_they_stand_for() {
                 assert_eq!(model.n_features(), columns.len());
             } else {
                 // Samples without holes have the same bits with and without company.
-                let alone = model.transform(&Dataset::from(&x.select(Axis(0), &rows))).unwrap();
+                let alone = model.transform(Dataset::from(&x.select(Axis(0), &rows))).unwrap();
                 assert_eq!(alone, scores.select(Axis(0), &rows), "{what}");
             }
         }
@@ -108,8 +108,8 @@ fn weights_go_with_their_rows() {
     let repeated: Vec<usize> =
         (0..40).flat_map(|i| std::iter::repeat_n(i, weights[i] as usize)).collect();
     let often = x.select(Axis(0), &repeated);
-    let weighed = Ppca::new(1).fit(&data.with_missing(Missing::Em)).unwrap();
-    let plain = Ppca::new(1).fit(&Dataset::from(&often).with_missing(Missing::Em)).unwrap();
+    let weighed = Ppca::new(1).fit(data.with_missing(Missing::Em)).unwrap();
+    let plain = Ppca::new(1).fit(Dataset::from(&often).with_missing(Missing::Em)).unwrap();
     let size = frobenius(&plain.covariance());
     assert_all_close("C", &weighed.covariance(), &plain.covariance(), 1e-5 * size);
     assert_close("n", weighed.n_samples(), plain.n_samples(), 1e-12);
@@ -120,9 +120,9 @@ fn samples_with_holes_are_projected_by_least_squares() {
     let (whole, x) = holey(4, 80, 7, 3, 0.3);
     for (standardize, whiten) in [(false, false), (true, false), (false, true)] {
         let pca = Pca::new(3).standardize(standardize).whiten(whiten);
-        let model = pca.fit(&Dataset::from(&whole)).unwrap();
+        let model = pca.fit(&whole).unwrap();
         // Holes are refused unless a policy says otherwise.
-        let refused = model.transform(&Dataset::from(&x));
+        let refused = model.transform(&x);
         assert!(matches!(refused, Err(Error::MissingValue { .. })));
         let data = Dataset::from(&x).with_missing(Missing::Em);
         let scores = model.transform(&data).unwrap();
@@ -157,7 +157,7 @@ fn samples_with_holes_are_projected_by_least_squares() {
 #[test]
 fn few_entries_give_little_certainty_and_no_nonsense() {
     let (whole, _) = holey(5, 50, 6, 3, 0.0);
-    let model = Pca::new(3).fit(&Dataset::from(&whole)).unwrap();
+    let model = Pca::new(3).fit(&whole).unwrap();
     let mut x = Array2::from_elem((3, 6), f64::NAN);
     x[[1, 2]] = 9.0;
     x.row_mut(2).assign(&whole.row(0));
@@ -176,7 +176,7 @@ fn few_entries_give_little_certainty_and_no_nonsense() {
     assert_close("fit", back[[1, 2]], 9.0, 1e-8);
     assert!(found.certainty.row(1).iter().all(|c| *c == 0.0));
     assert!(found.standard_errors.iter().all(|e| e.is_finite()));
-    let exact = model.transform(&Dataset::from(&whole.slice(s![..1, ..]).to_owned())).unwrap();
+    let exact = model.transform(Dataset::from(&whole.slice(s![..1, ..]).to_owned())).unwrap();
     assert_eq!(exact.row(0), found.scores.row(2));
 }
 
@@ -240,7 +240,7 @@ fn the_posterior_is_the_conditional_gaussian() {
     let (whole, x) = holey(7, 70, 6, 2, 0.3);
     for (what, model) in models(&whole, &x).into_iter().filter(|(w, _)| !w.contains("standard")) {
         let (c, w) = (model.covariance(), model.weights());
-        let posterior = model.posterior(&Dataset::from(&x)).unwrap();
+        let posterior = model.posterior(&x).unwrap();
         let k = model.n_components();
         for i in 0..70 {
             let o = seen(x.row(i));
@@ -256,7 +256,7 @@ fn the_posterior_is_the_conditional_gaussian() {
             }
             assert_all_close(what, &found, &spread, 1e-6);
         }
-        let scores = model.transform(&Dataset::from(&x).with_missing(Missing::Em)).unwrap();
+        let scores = model.transform(Dataset::from(&x).with_missing(Missing::Em)).unwrap();
         assert_all_close(what, &scores, &posterior.means, 1e-9);
     }
 }
@@ -331,19 +331,19 @@ fn draws_have_the_conditional_distribution() {
 #[test]
 fn samples_and_p_values_are_the_models() {
     let (whole, _) = holey(11, 300, 5, 2, 0.0);
-    let model = Ppca::new(2).fit(&Dataset::from(&whole)).unwrap();
+    let model = Ppca::new(2).fit(&whole).unwrap();
     let drawn = model.sample(20_000, 3);
     assert_eq!(drawn, model.sample(20_000, 3));
-    let refit = Ppca::new(4).fit(&Dataset::from(&drawn)).unwrap();
+    let refit = Ppca::new(4).fit(&drawn).unwrap();
     let size = frobenius(&model.covariance());
     assert_all_close("C", &refit.covariance(), &model.covariance(), 0.04 * size);
-    let p = model.anomalies(&Dataset::from(&drawn)).unwrap().p_values;
+    let p = model.anomalies(&drawn).unwrap().p_values;
     for level in [0.01, 0.05, 0.5] {
         let rate = p.iter().filter(|p| **p < level).count() as f64 / 20_000.0;
         assert_close("rate", rate, level, 5.0 * (level / 20_000.0f64).sqrt());
     }
     let outlier = Array2::from_elem((1, 5), 1e4);
-    assert!(model.anomalies(&Dataset::from(&outlier)).unwrap().p_values[0] < 1e-12);
+    assert!(model.anomalies(&outlier).unwrap().p_values[0] < 1e-12);
 }
 
 #[test]
@@ -378,9 +378,9 @@ fn no_bit_changes(x: &Array2<f64>, k: usize) {
     }
     let f32s = Table::<f32>::new(x, Storage::RowMajor);
     let single = Ppca::new(k).options(short.clone());
-    let single = single.fit(&f32s.dataset().with_missing(Missing::Em)).unwrap();
+    let single = single.fit(f32s.dataset().with_missing(Missing::Em)).unwrap();
     let double = Ppca::new(k).options(short);
-    let double = double.fit(&Dataset::from(x).with_missing(Missing::Em)).unwrap();
+    let double = double.fit(Dataset::from(x).with_missing(Missing::Em)).unwrap();
     let size = frobenius(&double.covariance());
     assert_all_close("C", &single.covariance(), &double.covariance(), 1e-5 * size);
 }
@@ -391,7 +391,7 @@ fn bad_holes_are_refused_with_words() {
     x.column_mut(2).fill(f64::NAN);
     let names = ["a", "b", "c", "d"];
     let data = |x: &Array2<f64>, policy| {
-        Pca::new(1).fit(&Dataset::from(x).with_feature_names(names).unwrap().with_missing(policy))
+        Pca::new(1).fit(Dataset::from(x).with_feature_names(names).unwrap().with_missing(policy))
     };
     for policy in [Missing::Mean, Missing::Em, Missing::DropRows] {
         let error = data(&x, policy).err().unwrap();
@@ -424,7 +424,7 @@ fn bad_holes_are_refused_with_words() {
     // Infinite entries are no holes.
     let mut infinite = x.slice(s![.., ..2]).to_owned();
     infinite[[3, 1]] = f64::INFINITY;
-    let error = Pca::new(1).fit(&Dataset::from(&infinite).with_missing(Missing::Em)).err();
+    let error = Pca::new(1).fit(Dataset::from(&infinite).with_missing(Missing::Em)).err();
     assert!(matches!(error, Some(Error::Infinite { row: 3, column: 1, .. })), "{error:?}");
     // What cannot be done is said.
     let (_, x) = holey(14, 40, 4, 1, 0.1);
@@ -559,7 +559,7 @@ fn bayesian_pca_finds_its_dimension() {
         assert_close("ln L", stated, total, 1e-7 * total.abs());
     }
     let noise = random.matrix(300, 5);
-    let none = BayesianPca::new(4).fit(&Dataset::from(&noise)).unwrap();
+    let none = BayesianPca::new(4).fit(&noise).unwrap();
     assert_eq!(none.n_components(), 1, "noise has no direction; one stands for none");
     assert!(none.relevance().unwrap().is_empty());
 }
@@ -575,7 +575,7 @@ fn bayesian_pca_keeps_what_is_weak_beside_the_first_but_clear_of_the_noise() {
             let place = f as f64 - 2.0;
             2.0 * a * place + weak * b * (place * place - 2.0) + 1e-4 * random.normal()
         });
-        let model = BayesianPca::new(4).fit(&Dataset::from(&x)).unwrap();
+        let model = BayesianPca::new(4).fit(&x).unwrap();
         assert_eq!(model.n_components(), 2, "{weak}");
         assert_close("σ²", model.noise_variance(), 1e-8, 2e-9);
     }

@@ -127,14 +127,14 @@ fn through_everything<T: Scalar>(x: &Array2<T>) {
         [NComponents::VarianceShare(0.9), NComponents::All, NComponents::Rule(Rule::Elbow)]
     {
         let what = format!("{n_components:?} {x:?}");
-        match Pca::new(n_components).fit_transform(&Dataset::from(x)) {
+        match Pca::new(n_components).fit_transform(x) {
             Err(error) => sane(error, &what),
             Ok((model, scores)) => sound(&model, &scores, &what),
         }
     }
     sparse_components(x);
     let what = format!("moments {x:?}");
-    match Moments::of(&Dataset::from(x), &Options::default()) {
+    match Moments::of(x, &Options::default()) {
         Err(error) => sane(error, &what),
         Ok(moments) => {
             assert_eq!(Moments::from_bytes(&moments.to_bytes()).unwrap(), moments);
@@ -159,7 +159,7 @@ fn sparse_components<T: Scalar>(x: &Array2<T>) {
         // Whether an alternation rests does not matter here.
         let pca = pca.options(Options { max_iterations: 50, ..Options::default() });
         let what = format!("{pca:?} {x:?}");
-        match pca.fit_transform(&Dataset::from(x)) {
+        match pca.fit_transform(x) {
             Err(error) => sane(error, &what),
             Ok((model, scores)) => {
                 assert!(model.components().iter().all(|v| v.is_finite()), "{what}");
@@ -207,7 +207,7 @@ proptest! {
         values in prop::collection::vec(-2.0..2.0f64, 0..6),
     ) {
         let Ok(x) = Csr::new(n, d, starts, columns, values) else { return Ok(()) };
-        if let Ok((model, scores)) = Pca::new(1).fit_transform(&Dataset::sparse(&x)) {
+        if let Ok((model, scores)) = Pca::new(1).fit_transform(&x) {
             sound(&model, &scores, "sparse");
         }
     }

@@ -65,18 +65,17 @@ fn line_19_standard_deviations_to_fourteen_digits() {
         let x = numacc(which);
         let expected = exact_covariance(&x, &x).sqrt();
         let column = Array2::from_shape_vec((x.len(), 1), x).unwrap();
-        let moments = Moments::of(&Dataset::from(&column), &Options::default()).unwrap();
+        let moments = Moments::of(&column, &Options::default()).unwrap();
         relatively_close(moments.covariance()[[0, 0]].sqrt(), expected, 1e-14);
         for solver in EXACT_ROUTES {
-            let model = Pca::new(1).solver(solver).fit(&Dataset::from(&column)).unwrap();
+            let model = Pca::new(1).solver(solver).fit(&column).unwrap();
             relatively_close(model.standard_deviations()[0], expected, 1e-14);
-            let model =
-                Pca::new(1).standardize(true).solver(solver).fit(&Dataset::from(&column)).unwrap();
+            let model = Pca::new(1).standardize(true).solver(solver).fit(&column).unwrap();
             relatively_close(model.scale().unwrap()[0], expected, 1e-14);
             // Streamed row by row: the same sums.
             let rows = InBlocks::new(&column, 1);
             if solver != eigenlens::Solver::Dual {
-                let model = Pca::new(1).solver(solver).fit(&Dataset::streamed(&rows)).unwrap();
+                let model = Pca::new(1).solver(solver).fit(Dataset::streamed(&rows)).unwrap();
                 relatively_close(model.standard_deviations()[0], expected, 1e-14);
             }
         }
@@ -90,16 +89,16 @@ fn line_19_as_columns() {
     let exact = Array2::from_shape_fn((3, 3), |(i, j)| exact_covariance(&columns[i], &columns[j]));
     // A symmetric positive matrix has its eigenvalues as singular values.
     let (values, _) = jacobi_svd(&exact);
-    let moments = Moments::of(&Dataset::from(&x), &Options::default()).unwrap();
+    let moments = Moments::of(&x, &Options::default()).unwrap();
     for (found, expected) in moments.covariance().iter().zip(&exact) {
         relatively_close(*found, *expected, 1e-14);
     }
     for solver in EXACT_ROUTES {
-        let model = Pca::new(3).standardize(true).solver(solver).fit(&Dataset::from(&x)).unwrap();
+        let model = Pca::new(3).standardize(true).solver(solver).fit(&x).unwrap();
         for (found, f) in model.scale().unwrap().iter().zip(0..) {
             relatively_close(*found, exact[[f, f]].sqrt(), 1e-14);
         }
-        let model = Pca::new(3).solver(solver).fit(&Dataset::from(&x)).unwrap();
+        let model = Pca::new(3).solver(solver).fit(&x).unwrap();
         for (found, expected) in model.explained_variance().iter().zip(&values) {
             close(*found, *expected, 2e-14 * values[0]);
         }
@@ -113,7 +112,7 @@ fn line_19_as_columns() {
     // Merged from parts.
     let mut merged = Moments::empty(3);
     for part in x.axis_chunks_iter(Axis(0), 77) {
-        merged.update(&Moments::of(&Dataset::dense(part), &Options::default()).unwrap()).unwrap();
+        merged.update(&Moments::of(part, &Options::default()).unwrap()).unwrap();
     }
     for (found, expected) in merged.covariance().iter().zip(&exact) {
         relatively_close(*found, *expected, 1e-13);

@@ -50,14 +50,14 @@ fn every_model_comes_back_whole() {
     for solver in solvers {
         for (standardize, whiten) in [(false, false), (true, false), (true, true)] {
             let pca = Pca::new(3).solver(solver).standardize(standardize).whiten(whiten);
-            check(&pca.fit(&named()).unwrap(), &named());
-            check(&pca.fit(&Dataset::from(&narrow)).unwrap(), &Dataset::from(&narrow));
+            check(&pca.fit(named()).unwrap(), &named());
+            check(&pca.fit(&narrow).unwrap(), &Dataset::from(&narrow));
         }
-        check(&Lsa::new(2).solver(solver).fit(&named()).unwrap(), &named());
+        check(&Lsa::new(2).solver(solver).fit(named()).unwrap(), &named());
     }
     let weighted = named().with_weights(SampleWeights::relative(vec![0.5; 60]));
     check(&Pca::new(NComponents::All).fit(&weighted).unwrap(), &weighted);
-    check(&Pca::new(2).center(false).fit(&named()).unwrap(), &named());
+    check(&Pca::new(2).center(false).fit(named()).unwrap(), &named());
 }
 
 #[test]
@@ -66,20 +66,20 @@ fn models_of_absurd_data_come_back_whole() {
     let x = random.ordinary(30, 4);
     for scale in [1e-300, 1e300] {
         let x = x.mapv(|v| v * scale);
-        let model = Pca::new(2).whiten(true).fit(&Dataset::from(&x)).unwrap();
+        let model = Pca::new(2).whiten(true).fit(&x).unwrap();
         check(&model, &Dataset::from(&x));
     }
     // Constant columns, null components, an outlier, a rule that finds nothing: every warning.
     let mut strange = Array2::from_elem((12, 5), 3.0);
     strange[[4, 1]] = 1e9;
-    let model = Pca::new(4).standardize(true).fit(&Dataset::from(&strange)).unwrap();
+    let model = Pca::new(4).standardize(true).fit(&strange).unwrap();
     assert!(model.warnings().len() >= 3, "{:?}", model.warnings());
     check(&model, &Dataset::from(&strange));
     let zeros = Array2::<f64>::zeros((5, 3));
-    check(&Pca::new(3).fit(&Dataset::from(&zeros)).unwrap(), &Dataset::from(&zeros));
+    check(&Pca::new(3).fit(&zeros).unwrap(), &Dataset::from(&zeros));
     let noise = random.matrix(200, 6);
     let rule = NComponents::Rule(Rule::ParallelAnalysis);
-    check(&Pca::new(rule).fit(&Dataset::from(&noise)).unwrap(), &Dataset::from(&noise));
+    check(&Pca::new(rule).fit(&noise).unwrap(), &Dataset::from(&noise));
 }
 
 fn parts() -> Parts {

@@ -92,7 +92,7 @@ fn the_closed_form_is_tipping_and_bishops() {
         let x = noisy(&mut random, n, d, 2, 0.7);
         let (s, mean) = moments(&x);
         for k in [1, 2, (n - 1).min(d - 1)] {
-            let model = Ppca::new(k).fit(&Dataset::from(&x)).unwrap();
+            let model = Ppca::new(k).fit(&x).unwrap();
             let (c, noise) = closed_form(&x, k);
             let size = frobenius(&s);
             assert_all_close("C", &model.covariance(), &c, 1e-11 * size);
@@ -108,11 +108,11 @@ fn the_closed_form_is_tipping_and_bishops() {
 fn as_many_components_as_features_give_the_covariance() {
     let x = noisy(&mut Random::new(2), 60, 6, 3, 0.5);
     let (s, mean) = moments(&x);
-    let model = Ppca::new(6).fit(&Dataset::from(&x)).unwrap();
+    let model = Ppca::new(6).fit(&x).unwrap();
     assert_eq!(model.noise_variance(), 0.0);
     assert_all_close("C", &model.covariance(), &s, 1e-12 * frobenius(&s));
     // One component fewer is the same Gaussian: the last variance is the noise.
-    let fewer = Ppca::new(5).fit(&Dataset::from(&x)).unwrap();
+    let fewer = Ppca::new(5).fit(&x).unwrap();
     assert_all_close("C", &fewer.covariance(), &s, 1e-12 * frobenius(&s));
     let data = Dataset::from(&x);
     let (all, less) = (model.log_likelihood(&data).unwrap(), fewer.log_likelihood(&data).unwrap());
@@ -153,10 +153,10 @@ fn the_likelihood_is_that_of_a_dense_gaussian() {
     let missing_counts = with_missing_values(&mut random, &x, 0.3);
     for standardize in [false, true] {
         for k in [1, 3, 6] {
-            let model = Ppca::new(k).standardize(standardize).fit(&Dataset::from(&x)).unwrap();
+            let model = Ppca::new(k).standardize(standardize).fit(&x).unwrap();
             let (c, mean) = (model.covariance(), model.mean().to_vec());
             for rows in [&x, &missing_counts] {
-                let found = model.log_likelihood(&Dataset::from(rows)).unwrap();
+                let found = model.log_likelihood(rows).unwrap();
                 let mut total = 0.0;
                 for (row, l) in rows.rows().into_iter().zip(&found.samples) {
                     let naive = log_density(row, &mean, &c);
@@ -168,7 +168,7 @@ fn the_likelihood_is_that_of_a_dense_gaussian() {
                 assert_close("AIC", found.aic, 2.0 * p - 2.0 * total, 1e-7 * total.abs());
                 assert_close("BIC", found.bic, p * 50f64.ln() - 2.0 * total, 1e-7 * total.abs());
             }
-            let training = model.log_likelihood(&Dataset::from(&x)).unwrap().total;
+            let training = model.log_likelihood(&x).unwrap().total;
             let stated = model.training_log_likelihood().unwrap();
             assert_close("ln L of the training data", stated, training, 1e-9 * training.abs());
         }
@@ -478,7 +478,7 @@ fn iris_and_usarrests_have_the_likelihood_of_a_dense_implementation() {
     let published = [4.22824171, 0.24267075, 0.0782095, 0.02383509];
     let l: Vec<f64> = published.iter().map(|v| v * 149.0 / 150.0).collect();
     let noise = (l[2] + l[3]) / 2.0;
-    let model = Ppca::new(2).fit(&Dataset::from(&iris)).unwrap();
+    let model = Ppca::new(2).fit(&iris).unwrap();
     assert_close("σ²", model.noise_variance(), noise, 1e-7);
     let by_hand =
         -75.0 * (4.0 * std::f64::consts::TAU.ln() + l[0].ln() + l[1].ln() + 2.0 * noise.ln() + 4.0);
@@ -490,7 +490,7 @@ fn iris_and_usarrests_have_the_likelihood_of_a_dense_implementation() {
 #[test]
 fn the_variances_of_a_summary_add_up() {
     let x = Random::new(4).matrix(40, 6);
-    let model = Ppca::new(2).fit(&Dataset::from(&x)).unwrap();
+    let model = Ppca::new(2).fit(&x).unwrap();
     let summary = Model::summary(&model);
     let value = |name: &str| {
         let found = summary.values.get(name);
@@ -517,8 +517,8 @@ fn the_variances_of_a_summary_add_up() {
 #[test]
 fn posterior_means_of_huge_data_are_numbers() {
     let x = Random::new(5).matrix(30, 4) * 5e307;
-    let (model, scores) = Ppca::new(2).fit_transform(&Dataset::from(&x)).unwrap();
-    let again = model.transform(&Dataset::from(&x)).unwrap();
+    let (model, scores) = Ppca::new(2).fit_transform(&x).unwrap();
+    let again = model.transform(&x).unwrap();
     assert_eq!(scores, again);
     assert!(scores.iter().all(|z| z.abs() < 10.0), "{scores}");
 }

@@ -7,8 +7,7 @@
 use crate::support::*;
 use eigenlens::solver::{self, Evidence, NoneMissed};
 use eigenlens::{
-    Dataset, Error, Lsa, Operator, Options, Pca, PcaModel, Result, Scalar, Solver, SymmetricMatrix,
-    Warning,
+    Error, Lsa, Operator, Options, Pca, PcaModel, Result, Scalar, Solver, SymmetricMatrix, Warning,
 };
 use ndarray::{Array1, Array2, ArrayView2, s};
 
@@ -41,8 +40,7 @@ fn check_ratios<T: Scalar>(x: &Array2<f64>, values: &[f64], scale: f64, solver: 
     let context = format!("{solver:?} {:?} {} × {scale:e}", x.dim(), T::NAME);
     let (n, d) = x.dim();
     let table = Table::<T>::new(&(x * scale), Storage::RowMajor);
-    let (model, scores) =
-        Pca::new(n.min(d)).solver(solver).fit_transform(&table.dataset()).unwrap();
+    let (model, scores) = Pca::new(n.min(d)).solver(solver).fit_transform(table.dataset()).unwrap();
     let u = model.components();
     let orthogonality = orthogonality(u) / (d as f64 * f64::EPSILON);
     assert!(orthogonality < RATIO, "{context}: orthogonality {orthogonality}");
@@ -69,7 +67,7 @@ fn check_ratios<T: Scalar>(x: &Array2<f64>, values: &[f64], scale: f64, solver: 
     let probed = matches!(model.certificate().evidence, Evidence::Probes { .. });
     let most = if T::NAME == "f32" { 1e-6 } else { 1e-12 } * if probed { 10.0 } else { 1.0 };
     assert!(residual <= most, "{context}: residual {residual:e}");
-    assert!(model.verify(&table.dataset()).unwrap().passed(), "{context}");
+    assert!(model.verify(table.dataset()).unwrap().passed(), "{context}");
     let out_of_range = scale * scale > 1e300 || scale * scale < 1e-300;
     let warned = model.warnings().contains(&Warning::VarianceOutOfRange);
     assert_eq!(
@@ -120,9 +118,9 @@ fn lapack_ratios_at_every_scale_f32() {
 #[test]
 fn derived_quantities_at_every_scale() {
     let x = Random::new(5).ordinary(30, 6);
-    let plain = Pca::new(3).whiten(true).fit_transform(&Dataset::from(&x)).unwrap();
-    let reference = plain.0.sample_diagnostics(&Dataset::from(&x)).unwrap();
-    let likelihood = plain.0.log_likelihood(&Dataset::from(&x)).unwrap();
+    let plain = Pca::new(3).whiten(true).fit_transform(&x).unwrap();
+    let reference = plain.0.sample_diagnostics(&x).unwrap();
+    let likelihood = plain.0.log_likelihood(&x).unwrap();
     // Powers of two, so that the data differ in nothing but their unit.
     for exponent in [-1000, -500, -20, 20, 500, 1000] {
         let scale = 2f64.powi(exponent);
@@ -137,7 +135,7 @@ fn derived_quantities_at_every_scale() {
                 assert_eq!(scores, model.transform(&data).unwrap(), "{context}");
                 assert_all_close(&context, &scores, &plain.1, 1e-9);
                 let back = model.reconstruct(&data).unwrap().mapv(|v| v / scale);
-                let expected = plain.0.reconstruct(&Dataset::from(&x)).unwrap();
+                let expected = plain.0.reconstruct(&x).unwrap();
                 assert_all_close(&context, &back, &expected, 1e-9);
                 let rows = model.sample_diagnostics(&data).unwrap();
                 for i in 0..30 {
@@ -151,7 +149,7 @@ fn derived_quantities_at_every_scale() {
                 assert_close(&context, density.mean, expected, 1e-9 * (1.0 + expected.abs()));
                 // Standardised, the unit is gone altogether.
                 let (model, _) = pca.standardize(true).fit_transform(&data).unwrap();
-                let same = Pca::new(3).standardize(true).fit(&Dataset::from(&x)).unwrap();
+                let same = Pca::new(3).standardize(true).fit(&x).unwrap();
                 for j in 0..3 {
                     let (a, b) = (model.explained_variance()[j], same.explained_variance()[j]);
                     assert_close(&context, a, b, 1e-11);
@@ -194,8 +192,7 @@ fn krylov_paths_on_larger_data() {
                         continue;
                     }
                     let context = format!("{solver:?} {n} × {d} k = {k} of {:?}", &values[..9]);
-                    let (model, scores) =
-                        Pca::new(k).solver(solver).fit_transform(&Dataset::from(&x)).unwrap();
+                    let (model, scores) = Pca::new(k).solver(solver).fit_transform(&x).unwrap();
                     check_planted(&context, &model, values, &u);
                     let variance = scores.column(k - 1).mapv(|v| v * v).sum() / (n as f64 - 1.0);
                     assert_close(&context, variance, values[k - 1], 1e-8 * values[0]);
@@ -244,7 +241,7 @@ fn float32_far_from_zero() {
         let table = Table::<f32>::new(&x, storage);
         let oracle = Oracle::new(&table.values(), true, false);
         for solver in [Solver::Auto, Solver::Covariance, Solver::Svd, Solver::Iterative] {
-            let model = Pca::new(d).solver(solver).fit(&table.dataset()).unwrap();
+            let model = Pca::new(d).solver(solver).fit(table.dataset()).unwrap();
             for j in 0..d {
                 let expected = oracle.values[j];
                 assert_close("value", model.explained_variance()[j], expected, 1e-6 * expected);
@@ -252,7 +249,7 @@ fn float32_far_from_zero() {
             for f in 0..d {
                 assert_close("mean", model.mean()[f], oracle.mean[f], 1e-10 * 1e5);
             }
-            assert!(model.verify(&table.dataset()).unwrap().passed());
+            assert!(model.verify(table.dataset()).unwrap().passed());
         }
     }
 }
@@ -477,30 +474,30 @@ fn verification_catches_what_is_spoilt() {
     for storage in [Storage::RowMajor, Storage::Sparse, Storage::Streamed(7, false)] {
         let table = Table::<f64>::new(&x, storage);
         for solver in SOLVERS.into_iter().filter(|&s| feasible(storage, s, 60, 7)) {
-            let model = Pca::new(3).solver(solver).fit(&table.dataset()).unwrap();
-            assert!(model.verify(&table.dataset()).unwrap().passed());
-            let wrong = model.verify(&Dataset::from(&other)).unwrap();
+            let model = Pca::new(3).solver(solver).fit(table.dataset()).unwrap();
+            assert!(model.verify(table.dataset()).unwrap().passed());
+            let wrong = model.verify(&other).unwrap();
             assert!(!wrong.passed());
             assert!(wrong.residuals[0] > 1e-3 && wrong.mean_error > 1e-3);
             // Only the mean has moved.
             let moved = &x + 1e-6;
-            let wrong = model.verify(&Dataset::from(&moved)).unwrap();
+            let wrong = model.verify(&moved).unwrap();
             assert!(!wrong.passed() && wrong.mean_error > 1e-8);
             // Only one entry has changed.
             let mut changed = x.clone();
             changed[[17, 2]] += 0.01;
-            assert!(!model.verify(&Dataset::from(&changed)).unwrap().passed());
+            assert!(!model.verify(&changed).unwrap().passed());
             // Only a direction: two columns have changed places.
             let mut swapped = x.clone();
             let (a, b) = (x.column(1).to_owned(), x.column(4).to_owned());
             swapped.column_mut(1).assign(&b);
             swapped.column_mut(4).assign(&a);
-            assert!(!model.verify(&Dataset::from(&swapped)).unwrap().passed());
+            assert!(!model.verify(&swapped).unwrap().passed());
         }
     }
-    let model = Pca::new(2).fit(&Dataset::from(&x)).unwrap();
+    let model = Pca::new(2).fit(&x).unwrap();
     let narrow = x.slice(s![.., ..5]);
-    assert!(matches!(model.verify(&Dataset::from(narrow)), Err(Error::Shape { .. })));
+    assert!(matches!(model.verify(narrow), Err(Error::Shape { .. })));
 }
 
 /// Equal variances: only their span is certified, and that tightly.
@@ -510,13 +507,13 @@ fn equal_values_are_reported_as_groups() {
     let (sphere, _) = random.planted(40, 6, &[1.0; 6]);
     let (pair, u) = random.planted(40, 6, &[4.0, 4.0, 2.0, 1.0, 0.5, 0.1]);
     for solver in SOLVERS {
-        let model = Pca::new(6).solver(solver).fit(&Dataset::from(&sphere)).unwrap();
+        let model = Pca::new(6).solver(solver).fit(&sphere).unwrap();
         let certificate = model.certificate();
         assert_eq!(certificate.groups.len(), 1, "{solver:?}: {certificate:?}");
         assert_eq!(certificate.groups[0], 0..6);
         assert!(certificate.angles.iter().all(|a| *a == 1.0));
         for k in 2..=5 {
-            let model = Pca::new(k).solver(solver).fit(&Dataset::from(&pair)).unwrap();
+            let model = Pca::new(k).solver(solver).fit(&pair).unwrap();
             let certificate = model.certificate();
             let context = format!("{solver:?} k = {k}: {certificate:?}");
             assert_eq!(certificate.groups.len(), 1, "{context}");
@@ -528,7 +525,7 @@ fn equal_values_are_reported_as_groups() {
             assert!(angle < 1e-12, "{context}");
         }
         // Cut through the pair: the first component alone is not determined.
-        let model = Pca::new(1).solver(solver).fit(&Dataset::from(&pair)).unwrap();
+        let model = Pca::new(1).solver(solver).fit(&pair).unwrap();
         let certificate = model.certificate();
         assert_eq!(certificate.angles, [1.0], "{solver:?}");
         assert_eq!(certificate.groups.len(), 1, "{solver:?}");
@@ -536,7 +533,7 @@ fn equal_values_are_reported_as_groups() {
         // Well separated ones are determined, wherever the cut is.
         let (x, _) = random.planted(40, 6, &[4.0, 3.0, 2.0, 1.5, 1.0, 0.8]);
         for k in 1..=6 {
-            let model = Pca::new(k).solver(solver).fit(&Dataset::from(&x)).unwrap();
+            let model = Pca::new(k).solver(solver).fit(&x).unwrap();
             let certificate = model.certificate();
             let context = format!("{solver:?} k = {k}: {certificate:?}");
             assert!(certificate.groups.is_empty(), "{context}");
@@ -554,11 +551,11 @@ fn rough_answers_are_certified_as_rough() {
     let values: Vec<f64> = (0..d).map(|j| 1.0 / (1.0 + 0.05 * j as f64)).collect();
     let (x, u) = random.planted(n, d, &values);
     let solver = Solver::Randomized { oversampling: 4, power_iterations: 1 };
-    let model = Pca::new(4).solver(solver).fit(&Dataset::from(&x)).unwrap();
+    let model = Pca::new(4).solver(solver).fit(&x).unwrap();
     let certificate = model.certificate();
     assert!(certificate.relative_residual() > 1e-3);
     assert!(model.warnings().iter().any(|w| matches!(w, Warning::NotCertified { .. })));
-    assert!(!model.verify(&Dataset::from(&x)).unwrap().passed());
+    assert!(!model.verify(&x).unwrap().passed());
     for j in 0..4 {
         // Some value lies within the residual of each one found.
         let value = model.explained_variance()[j];
@@ -571,7 +568,7 @@ fn rough_answers_are_certified_as_rough() {
     }
     // Every route that promises accuracy keeps its promise on the same data.
     for solver in SOLVERS {
-        let model = Lsa::new(4).solver(solver).fit(&Dataset::from(&x)).unwrap();
+        let model = Lsa::new(4).solver(solver).fit(&x).unwrap();
         assert!(model.certificate().relative_residual() <= 1e-9);
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::sparse_golden::brute_force;
 use crate::support::*;
-use eigenlens::{Dataset, Options, ProofLimits, SparsePca, SparsePcaModel, StoppedBy, Warning};
+use eigenlens::{Options, ProofLimits, SparsePca, SparsePcaModel, StoppedBy, Warning};
 use ndarray::Array2;
 use std::time::Duration;
 
@@ -130,11 +130,11 @@ fn support(model: &SparsePcaModel, j: usize) -> Vec<usize> {
 fn a_planted_spike_is_found_and_proven() {
     for (seed, strength) in [(1, 5.0), (3, 4.0)] {
         let (x, planted) = spiked(seed, 200, 500, 10, strength);
-        let fast = SparsePca::cardinality(1, 10).fit(&Dataset::from(&x)).unwrap();
+        let fast = SparsePca::cardinality(1, 10).fit(&x).unwrap();
         assert_eq!(support(&fast, 0), planted, "strength {strength}");
         // Few nodes are enough; with a limit on them the test does not depend on the machine.
         let limits = ProofLimits { time: None, nodes: 200, gap: 0.0 };
-        let model = SparsePca::cardinality(1, 10).exact(limits).fit(&Dataset::from(&x)).unwrap();
+        let model = SparsePca::cardinality(1, 10).exact(limits).fit(&x).unwrap();
         let proof = &model.optimality()[0];
         assert!(proof.gap < 0.01, "strength {strength}: {proof:?}");
         assert_eq!(support(&model, 0), planted);
@@ -146,7 +146,7 @@ fn a_stopped_search_says_what_it_proved() {
     // Noise alone: nothing stands out, and the tree is large.
     let x = Random::new(5).matrix(60, 60);
     let limits = ProofLimits { time: None, nodes: 20, gap: 0.0 };
-    let stopped = SparsePca::cardinality(1, 8).exact(limits).fit(&Dataset::from(&x)).unwrap();
+    let stopped = SparsePca::cardinality(1, 8).exact(limits).fit(&x).unwrap();
     let proof = stopped.optimality()[0];
     assert_eq!(proof.stopped_by, Some(StoppedBy::Nodes));
     assert!(proof.gap > 0.0 && proof.gap < 1.0, "{proof:?}");
@@ -156,12 +156,12 @@ fn a_stopped_search_says_what_it_proved() {
     assert!(stopped.warnings().contains(&warning), "{:?}", stopped.warnings());
     // More nodes find no more than the bound, and bring it down.
     let limits = ProofLimits { time: None, nodes: 400, gap: 0.0 };
-    let longer = SparsePca::cardinality(1, 8).exact(limits).fit(&Dataset::from(&x)).unwrap();
+    let longer = SparsePca::cardinality(1, 8).exact(limits).fit(&x).unwrap();
     let later = longer.optimality()[0];
     assert!(later.value >= proof.value && later.upper_bound <= proof.upper_bound);
     // Time that is up before anything is looked at still bounds.
     let limits = ProofLimits { time: Some(Duration::ZERO), ..ProofLimits::default() };
-    let timed = SparsePca::cardinality(1, 8).exact(limits).fit(&Dataset::from(&x)).unwrap();
+    let timed = SparsePca::cardinality(1, 8).exact(limits).fit(&x).unwrap();
     let proof = timed.optimality()[0];
     assert_eq!(proof.stopped_by, Some(StoppedBy::Time));
     assert!(proof.upper_bound.is_finite() && proof.upper_bound >= later.value, "{proof:?}");
@@ -172,7 +172,7 @@ fn a_gap_that_is_good_enough_ends_the_search() {
     let x = Random::new(6).matrix(80, 30);
     let fit = |gap| {
         let limits = ProofLimits { time: None, nodes: 100_000, gap };
-        let model = SparsePca::cardinality(1, 4).exact(limits).fit(&Dataset::from(&x)).unwrap();
+        let model = SparsePca::cardinality(1, 4).exact(limits).fit(&x).unwrap();
         assert_eq!(model.optimality()[0].stopped_by, None);
         model.optimality()[0]
     };
@@ -188,7 +188,7 @@ fn the_same_bits_for_any_number_of_threads() {
     let fit = |threads| {
         let options = Options { threads: Some(threads), ..Options::default() };
         let limits = ProofLimits { time: None, nodes: 64, gap: 0.0 };
-        SparsePca::cardinality(3, 5).exact(limits).options(options).fit(&Dataset::from(&x)).unwrap()
+        SparsePca::cardinality(3, 5).exact(limits).options(options).fit(&x).unwrap()
     };
     let (one, three) = (fit(1), fit(3));
     assert_eq!(one.components(), three.components());

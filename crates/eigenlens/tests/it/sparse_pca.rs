@@ -174,7 +174,7 @@ fn grouped(seed: u64, n: usize, d: usize) -> Array2<f64> {
 #[test]
 fn every_way_to_the_covariance_gives_the_same_model() {
     let x = grouped(4, 120, 18);
-    let moments = Moments::of(&Dataset::from(&x), &Options::default()).unwrap();
+    let moments = Moments::of(&x, &Options::default()).unwrap();
     let configurations = [
         SparsePca::cardinality(3, [4, 4, 3]),
         SparsePca::penalty(3, 2.0),
@@ -182,7 +182,7 @@ fn every_way_to_the_covariance_gives_the_same_model() {
         SparsePca::non_zeros(3, 5).ridge(Ridge::Infinite),
     ];
     for pca in configurations {
-        let expected = pca.fit(&Dataset::from(&x)).unwrap();
+        let expected = pca.fit(&x).unwrap();
         assert_eq!(expected.plan().route, Route::Covariance);
         let same = |what: &str, model: SparsePcaModel| {
             let components = expected.components().to_owned();
@@ -197,7 +197,7 @@ fn every_way_to_the_covariance_gives_the_same_model() {
         same("covariance", pca.fit_covariance(given.view(), Some(120.0)).unwrap());
         for storage in [Storage::Sparse, Storage::ColumnMajor, Storage::Streamed(7, false)] {
             let table = Table::<f64>::new(&x, storage);
-            same(&format!("{storage:?}"), pca.fit(&table.dataset()).unwrap());
+            same(&format!("{storage:?}"), pca.fit(table.dataset()).unwrap());
         }
     }
 }
@@ -206,7 +206,7 @@ fn every_way_to_the_covariance_gives_the_same_model() {
 #[test]
 fn no_matrix_is_formed_where_features_are_many() {
     let x = grouped(5, 40, 1100);
-    let moments = Moments::of(&Dataset::from(&x), &Options::default()).unwrap();
+    let moments = Moments::of(&x, &Options::default()).unwrap();
     let covariance = moments.covariance();
     for pca in [
         SparsePca::cardinality(2, 4),
@@ -214,7 +214,7 @@ fn no_matrix_is_formed_where_features_are_many() {
         SparsePca::non_zeros(2, 6),
         SparsePca::penalty(2, 8.0),
     ] {
-        let model = pca.fit(&Dataset::from(&x)).unwrap();
+        let model = pca.fit(&x).unwrap();
         assert_eq!(model.plan().route, Route::Iterative);
         let formed = pca.fit_covariance(covariance.view(), None).unwrap();
         assert_eq!(model.n_non_zeros(), formed.n_non_zeros());
@@ -326,9 +326,9 @@ fn deflations_leave_what_they_promise() {
     let wide = grouped(10, 30, 1050);
     for deflation in Deflation::ALL {
         let pca = SparsePca::cardinality(3, 4).deflation(deflation);
-        let model = pca.fit(&Dataset::from(&wide)).unwrap();
+        let model = pca.fit(&wide).unwrap();
         assert_eq!(model.plan().route, Route::Iterative);
-        let formed = Moments::of(&Dataset::from(&wide), &Options::default()).unwrap();
+        let formed = Moments::of(&wide, &Options::default()).unwrap();
         let formed = pca.fit_covariance(formed.covariance().view(), None).unwrap();
         let expected = formed.components().to_owned();
         let found = model.components().to_owned();
@@ -376,18 +376,18 @@ fn the_path_goes_from_sparse_to_full() {
 fn penalties_that_zero_everything_are_told() {
     let x = grouped(11, 50, 16);
     for ridge in [Ridge::Finite(1e-6), Ridge::Infinite] {
-        let model = SparsePca::penalty(2, 1e9).ridge(ridge).fit(&Dataset::from(&x)).unwrap();
+        let model = SparsePca::penalty(2, 1e9).ridge(ridge).fit(&x).unwrap();
         let warning = Warning::ZeroComponents { components: vec![0, 1] };
         assert!(model.warnings().contains(&warning), "{:?}", model.warnings());
         assert!(model.components().iter().all(|v| *v == 0.0));
         assert_eq!(model.adjusted_variance(), [0.0, 0.0]);
         assert_eq!(model.variance_given_up(), 1.0);
-        let scores = model.transform(&Dataset::from(&x)).unwrap();
+        let scores = model.transform(&x).unwrap();
         assert!(scores.iter().all(|v| *v == 0.0));
-        assert!(model.reconstruct(&Dataset::from(&x)).unwrap().iter().all(|v| v.is_finite()));
+        assert!(model.reconstruct(&x).unwrap().iter().all(|v| v.is_finite()));
     }
     // One of two: the other is as ever.
-    let model = SparsePca::penalty(2, [0.5, 1e9]).fit(&Dataset::from(&x)).unwrap();
+    let model = SparsePca::penalty(2, [0.5, 1e9]).fit(&x).unwrap();
     assert!(model.warnings().contains(&Warning::ZeroComponents { components: vec![1] }));
     assert!(model.n_non_zeros()[0] > 0);
 }
@@ -398,12 +398,12 @@ fn fewer_directions_than_components_are_null() {
     let mut random = Random::new(12);
     let x = random.matrix(30, 2).dot(&random.matrix(2, 6));
     for pca in [SparsePca::cardinality(4, 6), SparsePca::non_zeros(4, 6)] {
-        let model = pca.fit(&Dataset::from(&x)).unwrap();
+        let model = pca.fit(&x).unwrap();
         let counts = model.n_non_zeros();
         assert_eq!(counts[2..], [0, 0], "{counts:?}");
         let warning = Warning::NullComponents { rank: 2, requested: 4 };
         assert!(model.warnings().contains(&warning), "{:?}", model.warnings());
-        assert!(model.transform(&Dataset::from(&x)).unwrap().iter().all(|v| v.is_finite()));
+        assert!(model.transform(&x).unwrap().iter().all(|v| v.is_finite()));
     }
 }
 
@@ -411,10 +411,10 @@ fn fewer_directions_than_components_are_null() {
 fn scale_does_not_matter() {
     let x = grouped(13, 60, 16);
     let pca = SparsePca::cardinality(2, 4).exact(ProofLimits::default());
-    let expected = pca.fit(&Dataset::from(&x)).unwrap();
+    let expected = pca.fit(&x).unwrap();
     for scale in [1e-170, 1e-20, 1e20, 1e160] {
         let scaled = x.mapv(|v| v * scale);
-        let model = pca.fit(&Dataset::from(&scaled)).unwrap();
+        let model = pca.fit(&scaled).unwrap();
         let components = expected.components().to_owned();
         assert_all_close("components", &model.components().to_owned(), &components, 1e-9);
         let (a, b) = (model.adjusted_variance_ratio(), expected.adjusted_variance_ratio());
@@ -456,8 +456,8 @@ fn what_cannot_be_meant_is_refused() {
     let memory = Options { memory: Some(1000), ..Options::default() };
     refused(SparsePca::cardinality(1, 2).options(memory), ErrorKind::Memory, "budget");
     let x = Random::new(1).matrix(20, 6);
-    assert!(SparsePca::cardinality(1, 2).path(&Dataset::from(&x), 1).is_err());
-    assert!(SparsePca::cardinality(1, 2).with_path(0).fit(&Dataset::from(&x)).is_err());
+    assert!(SparsePca::cardinality(1, 2).path(&x, 1).is_err());
+    assert!(SparsePca::cardinality(1, 2).with_path(0).fit(&x).is_err());
 }
 
 #[test]
@@ -482,7 +482,7 @@ fn a_matrix_that_is_no_covariance_is_refused() {
 /// then every column of U, from the plain components.
 fn naive_dictionary(x: &Array2<f64>, k: usize, penalty: f64) -> (f64, Array2<f64>) {
     let (n, d) = x.dim();
-    let scores = Pca::new(k).fit_transform(&Dataset::from(x)).unwrap().1;
+    let scores = Pca::new(k).fit_transform(x).unwrap().1;
     let mut u = scores;
     let mut v = Array2::<f64>::zeros((k, d));
     let misfit = |u: &Array2<f64>, v: &Array2<f64>| x - &u.dot(v);
@@ -532,8 +532,7 @@ fn a_dictionary_is_that_of_plain_loops_over_the_data() {
         let (least, expected) = naive_dictionary(&centered, k, penalty);
         let options =
             Options { tolerance: Some(1e-13), max_iterations: 10_000, ..Options::default() };
-        let model =
-            SparsePca::dictionary(k, penalty).options(options).fit(&Dataset::from(&x)).unwrap();
+        let model = SparsePca::dictionary(k, penalty).options(options).fit(&x).unwrap();
         let objective = model.objective();
         assert!(objective.windows(2).all(|w| w[1] <= w[0] * (1.0 + 1e-12)));
         assert_close("objective", *objective.last().unwrap(), least, 1e-7 * least);

@@ -101,21 +101,19 @@ fn check(model: &SupervisedPcaModel, x: &Array2<f64>, label: &Array2<f64>, toler
 fn the_thin_product_is_the_naive_eigenproblem() {
     for (seed, n, d) in [(1, 40, 6), (2, 25, 30), (3, 300, 9)] {
         let case = case(seed, n, d);
-        let model =
-            SupervisedPca::new(2).fit(&Dataset::from(&case.x), &classes(&case.codes)).unwrap();
+        let model = SupervisedPca::new(2).fit(&case.x, &classes(&case.codes)).unwrap();
         check(&model, &case.x, &delta(&case.codes), 1e-11);
         assert_eq!(model.target().rank, 2);
         assert_close("all of it", model.hsic_ratio().iter().sum(), 1.0, 1e-12);
         assert_eq!(model.plan().route, Route::Labels);
 
         let linear = SupervisedPca::new(2).label_kernel(LabelKernel::Linear);
-        let model = linear.fit(&Dataset::from(&case.x), &Target::numbers(case.y.clone())).unwrap();
+        let model = linear.fit(&case.x, &Target::numbers(case.y.clone())).unwrap();
         check(&model, &case.x, &case.y.dot(&case.y.t()), 1e-11);
 
         let gaussian =
             SupervisedPca::new(3).label_kernel(LabelKernel::Gaussian { gamma: Some(0.7) });
-        let model =
-            gaussian.fit(&Dataset::from(&case.x), &Target::numbers(case.y.clone())).unwrap();
+        let model = gaussian.fit(&case.x, &Target::numbers(case.y.clone())).unwrap();
         let exact = kernel(n, |i, j| {
             let difference = &case.y.row(i) - &case.y.row(j);
             (-0.7 * difference.dot(&difference)).exp()
@@ -242,10 +240,10 @@ fn check_storages<T: Scalar>(tolerance: f64) {
     for target in &labels {
         for share in [1.0, 0.4] {
             let fit = SupervisedPca::new(3).supervision(share);
-            let exact = fit.fit(&Dataset::from(&case.x), target).unwrap();
+            let exact = fit.fit(&case.x, target).unwrap();
             for storage in STORAGES {
                 let table: Table<T> = Table::new(&case.x, storage);
-                let (model, scores) = fit.fit_transform(&table.dataset(), target).unwrap();
+                let (model, scores) = fit.fit_transform(table.dataset(), target).unwrap();
                 let context = format!("{storage:?} {} {share}", T::NAME);
                 for j in 0..exact.rank() {
                     let off = sine(model.components().row(j), exact.components().row(j));
@@ -253,7 +251,7 @@ fn check_storages<T: Scalar>(tolerance: f64) {
                     let (found, expected) = (model.hsic()[j], exact.hsic()[j]);
                     assert_close(&context, found, expected, tolerance * exact.total_hsic());
                 }
-                let again = model.transform(&table.dataset()).unwrap();
+                let again = model.transform(table.dataset()).unwrap();
                 assert_eq!(scores, again, "{context}");
             }
         }
@@ -275,7 +273,7 @@ fn a_large_product_goes_by_ranges_of_features() {
     let y = random.matrix(n, 80);
     let linear = SupervisedPca::new(3).label_kernel(LabelKernel::Linear);
     let target = Target::numbers(y.clone());
-    let model = linear.fit(&Dataset::from(&x), &target).unwrap();
+    let model = linear.fit(&x, &target).unwrap();
     let product = {
         let mean = x.mean_axis(Axis(0)).unwrap();
         (&x - &mean).t().dot(&(&y - &y.mean_axis(Axis(0)).unwrap()))
@@ -287,13 +285,13 @@ fn a_large_product_goes_by_ranges_of_features() {
     }
     assert!(model.certificate().relative_residual() < 1e-11);
     let table: Table<f64> = Table::new(&x, Storage::Streamed(7, false));
-    let streamed = linear.fit(&table.dataset(), &target).unwrap();
+    let streamed = linear.fit(table.dataset(), &target).unwrap();
     assert_eq!(streamed.components(), model.components());
     let codes: Vec<String> = (0..n).map(|i| format!("{}", i % 80)).collect();
     let target = Target::classes(&codes);
-    let dense = SupervisedPca::new(2).fit(&Dataset::from(&x), &target).unwrap();
+    let dense = SupervisedPca::new(2).fit(&x, &target).unwrap();
     let one_hot = Array2::from_shape_fn((n, 80), |(i, c)| f64::from(u8::from(i % 80 == c)));
-    let same = linear.fit(&Dataset::from(&x), &Target::numbers(one_hot)).unwrap();
+    let same = linear.fit(&x, &Target::numbers(one_hot)).unwrap();
     assert!(outside(dense.components(), same.components()) < 1e-9);
 }
 
@@ -307,7 +305,7 @@ fn the_same_bits_for_any_threads_and_blocks() {
                 let options = Options { threads: Some(threads), ..Options::default() };
                 let table: Table<f64> = Table::new(&case.x, storage);
                 let fit = SupervisedPca::new(2).supervision(share).options(options);
-                let (model, scores) = fit.fit_transform(&table.dataset(), target).unwrap();
+                let (model, scores) = fit.fit_transform(table.dataset(), target).unwrap();
                 (model.components().to_owned(), model.hsic(), scores, model.certificate().clone())
             };
             let first = fit(1, Storage::RowMajor);
@@ -338,7 +336,7 @@ fn weights_count_rows() {
     ] {
         for share in [1.0, 0.5] {
             let fit = SupervisedPca::new(2).label_kernel(kernel).supervision(share);
-            let expected = fit.fit(&Dataset::from(&x), &target.select(&repeated)).unwrap();
+            let expected = fit.fit(&x, &target.select(&repeated)).unwrap();
             let found = fit.fit(&weighted, &target).unwrap();
             assert!(outside(found.components(), expected.components()) < 1e-7);
             assert_close(
@@ -379,7 +377,7 @@ fn rows_without_labels_are_named_or_used_without() {
         assert_eq!(model.target().labelled, 32);
         // The directions are those of the labelled rows; mean and variance those of all.
         let labelled = case.x.select(Axis(0), &known);
-        let expected = fit.fit(&Dataset::from(&labelled), &target.select(&known)).unwrap();
+        let expected = fit.fit(&labelled, &target.select(&known)).unwrap();
         assert!(outside(model.components(), expected.components()) < 1e-9);
         assert_close("hsic", model.total_hsic(), expected.total_hsic(), 1e-10 * model.total_hsic());
         let oracle = Oracle::new(&case.x, true, false);
@@ -417,19 +415,19 @@ fn far_and_large_data_change_nothing() {
     // Numbers that stay exact when moved by 2³⁰ and scaled by a power of two.
     case.x.mapv_inplace(|v| (v * 1024.0).round() / 1024.0);
     let target = classes(&case.codes);
-    let expected = SupervisedPca::new(2).fit(&Dataset::from(&case.x), &target).unwrap();
+    let expected = SupervisedPca::new(2).fit(&case.x, &target).unwrap();
     let moved = case.x.mapv(|v| v + 2f64.powi(30));
-    let model = SupervisedPca::new(2).fit(&Dataset::from(&moved), &target).unwrap();
+    let model = SupervisedPca::new(2).fit(&moved, &target).unwrap();
     assert!(outside(model.components(), expected.components()) < 1e-12);
     assert_close("hsic", model.total_hsic(), expected.total_hsic(), 1e-12 * expected.total_hsic());
     for exponent in [-1000, 990] {
         let scaled = case.x.mapv(|v| v * 2f64.powi(exponent));
-        let model = SupervisedPca::new(2).fit(&Dataset::from(&scaled), &target).unwrap();
+        let model = SupervisedPca::new(2).fit(&scaled, &target).unwrap();
         assert!(outside(model.components(), expected.components()) < 1e-12);
         assert_close("share", model.hsic_ratio()[0], expected.hsic_ratio()[0], 1e-12);
-        let z = model.transform(&Dataset::from(&scaled)).unwrap();
+        let z = model.transform(&scaled).unwrap();
         let z = z.mapv(|v| v * 2f64.powi(-exponent));
-        let expected = expected.transform(&Dataset::from(&case.x)).unwrap();
+        let expected = expected.transform(&case.x).unwrap();
         assert_all_close("z", &z, &expected, 1e-11);
     }
 }
@@ -441,7 +439,7 @@ fn standardised_columns_weigh_the_same() {
     case.x.column_mut(1).mapv_inplace(|v| v * 1e6);
     let target = classes(&case.codes);
     let fit = SupervisedPca::new(2).standardize(true);
-    let model = fit.fit(&Dataset::from(&case.x), &target).unwrap();
+    let model = fit.fit(&case.x, &target).unwrap();
     let oracle = Oracle::new(&case.x, true, true);
     check_components(&model, &operator(&oracle.rows, &delta(&case.codes)));
     assert!(model.warnings().iter().any(|w| matches!(w, Warning::ConstantColumns { .. })));
@@ -542,7 +540,7 @@ fn bad_wishes_are_refused() {
     assert_eq!(wrong(SupervisedPca::new(1).options(options)).kind(), ErrorKind::Memory);
     let mut x = case.x.clone();
     x[[3, 2]] = f64::NAN;
-    let error = SupervisedPca::new(1).fit(&Dataset::from(&x), &target).unwrap_err();
+    let error = SupervisedPca::new(1).fit(&x, &target).unwrap_err();
     assert!(matches!(error, Error::MissingValue { row: 3, column: 2, .. }));
 }
 
@@ -559,12 +557,12 @@ fn warnings_tell_what_the_target_is() {
         |(i, f)| if f == 0 { (i % 4 / 2) as f64 } else { (i % 2) as f64 },
     );
     let target = Target::classes((0..8).map(|i| ["a", "b"][i / 4]));
-    let model = SupervisedPca::new(1).fit(&Dataset::from(&x), &target).unwrap();
+    let model = SupervisedPca::new(1).fit(&x, &target).unwrap();
     assert!(model.warnings().contains(&Warning::NoDependence));
     assert_eq!(model.rank(), 0);
     assert_eq!(model.total_hsic(), 0.0);
     let flat = Array2::<f64>::ones((8, 3));
-    let model = SupervisedPca::new(1).fit(&Dataset::from(&flat), &target).unwrap();
+    let model = SupervisedPca::new(1).fit(&flat, &target).unwrap();
     assert!(model.warnings().contains(&Warning::NoVariance));
 }
 

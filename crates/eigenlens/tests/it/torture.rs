@@ -24,10 +24,10 @@ fn line_1_all_zeros() {
         for center in [true, false] {
             let x = Array2::<f64>::zeros((30, 20));
             let pca = Pca::new(5).center(center).solver(solver);
-            let (model, scores) = pca.fit_transform(&Dataset::from(&x)).unwrap();
+            let (model, scores) = pca.fit_transform(&x).unwrap();
             no_variance(&model, 5);
             assert!(scores.iter().all(|z| *z == 0.0));
-            let model = pca.fit(&Dataset::from(&to_f32(&x))).unwrap();
+            let model = pca.fit(Dataset::from(&to_f32(&x))).unwrap();
             no_variance(&model, 5);
         }
     }
@@ -38,14 +38,13 @@ fn line_2_one_value_everywhere() {
     for solver in ROUTES {
         for value in [0.1, -3.7e5, 1e-300, 1e300, 5e-324, f64::MAX] {
             let x = Array2::from_elem((100, 100), value);
-            let (model, scores) =
-                Pca::new(3).solver(solver).fit_transform(&Dataset::from(&x)).unwrap();
+            let (model, scores) = Pca::new(3).solver(solver).fit_transform(&x).unwrap();
             no_variance(&model, 3);
             assert!(model.mean().iter().all(|m| *m == value), "{solver:?} {value:e}");
             assert!(scores.iter().all(|z| *z == 0.0));
         }
         let x = Array2::from_elem((100, 100), 0.1f32);
-        let model = Pca::new(3).solver(solver).fit(&Dataset::from(&x)).unwrap();
+        let model = Pca::new(3).solver(solver).fit(&x).unwrap();
         no_variance(&model, 3);
         assert!(model.mean().iter().all(|m| *m == f64::from(0.1f32)));
     }
@@ -116,7 +115,7 @@ fn lines_4_5_8_9_all_small_sizes() {
                 for center in [true, false] {
                     let k = n.min(d).max(1);
                     let pca = Pca::new(k).center(center).solver(solver);
-                    let result = pca.fit_transform(&Dataset::from(&x));
+                    let result = pca.fit_transform(&x);
                     match (n, d) {
                         (_, 0) => assert!(matches!(result, Err(Error::NoColumns))),
                         (0, _) => assert!(matches!(result, Err(Error::NoRows))),
@@ -153,7 +152,7 @@ fn lines_24_25_rank_below_k() {
         for solver in EXACT_ROUTES {
             for whiten in [false, true] {
                 let pca = Pca::new(5).solver(solver).whiten(whiten);
-                let (model, scores) = pca.fit_transform(&Dataset::from(&x)).unwrap();
+                let (model, scores) = pca.fit_transform(&x).unwrap();
                 assert_eq!(model.rank(), 3, "{solver:?}");
                 assert_eq!(model.certificate().rank, 3);
                 assert!(has(&model, |w| *w == Warning::NullComponents { rank: 3, requested: 5 }));
@@ -162,10 +161,10 @@ fn lines_24_25_rank_below_k() {
                 assert!(model.noise_variance() >= 0.0);
                 relatively_close(model.explained_variance_ratio().iter().sum(), 1.0, 1e-12);
                 assert!(scores.slice(s![.., 3..]).iter().all(|z| *z == 0.0));
-                let again = model.transform(&Dataset::from(&x)).unwrap();
+                let again = model.transform(&x).unwrap();
                 assert!(again.slice(s![.., 3..]).iter().all(|z| *z == 0.0));
                 let new = Random::new(5).normals(4, 600);
-                let new = model.transform(&Dataset::from(&new)).unwrap();
+                let new = model.transform(&new).unwrap();
                 assert!(new.slice(s![.., 3..]).iter().all(|z| *z == 0.0));
                 if whiten {
                     for column in scores.slice(s![.., ..3]).columns() {
@@ -226,7 +225,7 @@ fn line_26_gaussian_of_as_many_components_as_can_be() {
 fn line_27_too_many_components() {
     let x = distinct(27, 6, 9);
     for solver in ROUTES {
-        match Pca::new(7).solver(solver).fit(&Dataset::from(&x)) {
+        match Pca::new(7).solver(solver).fit(&x) {
             Err(
                 e @ Error::TooManyComponents { requested: 7, limit: 6, samples: 6, features: 9 },
             ) => {
@@ -240,12 +239,12 @@ fn line_27_too_many_components() {
         let model = fit_ok(&x, true, 6, solver);
         assert_eq!(model.explained_variance()[5], 0.0);
         assert!(has(&model, |w| *w == Warning::NullComponents { rank: 5, requested: 6 }));
-        let model = Pca::new(NComponents::All).solver(solver).fit(&Dataset::from(&x)).unwrap();
+        let model = Pca::new(NComponents::All).solver(solver).fit(&x).unwrap();
         assert_eq!(model.n_components(), 6);
         // Uncentred there is no null one.
         assert_eq!(fit_ok(&x, false, 6, solver).rank(), 6);
         for k in [usize::MAX, usize::MAX / 2] {
-            let result = Pca::new(k).solver(solver).fit(&Dataset::from(&x));
+            let result = Pca::new(k).solver(solver).fit(&x);
             assert!(matches!(result, Err(Error::TooManyComponents { .. })));
         }
     }
@@ -273,7 +272,7 @@ fn line_28_duplicates() {
         let doubled = fit_ok(&twice, true, 6, solver);
         let weighted = Pca::new(6)
             .solver(solver)
-            .fit(&Dataset::from(&x).with_weights(SampleWeights::frequency(vec![2.0; 20])))
+            .fit(Dataset::from(&x).with_weights(SampleWeights::frequency(vec![2.0; 20])))
             .unwrap();
         for j in 0..6 {
             let expected = once.explained_variance()[j] * 38.0 / 39.0;
@@ -296,7 +295,7 @@ fn line_49_shapes_of_the_same_data_have_the_same_singular_values() {
         columns.slice_mut(s![.., 11..]).assign(&x);
         for solver in [Solver::Auto, Solver::Covariance, Solver::Dual, Solver::Svd] {
             for form in [x.clone(), x.t().to_owned(), rows.clone(), columns.clone()] {
-                let model = Lsa::new(k).solver(solver).fit(&Dataset::from(&form)).unwrap();
+                let model = Lsa::new(k).solver(solver).fit(&form).unwrap();
                 for (found, expected_value) in model.singular_values().iter().zip(&expected) {
                     // Squaring: s² is right to ε s₁².
                     let tolerance = 1e-13 * expected[0] * expected[0] / expected_value;
@@ -392,20 +391,20 @@ fn line_56_scores_of_fit_and_transform() {
         for solver in EXACT_ROUTES {
             for whiten in [false, true] {
                 let pca = Pca::new(4).solver(solver).whiten(whiten);
-                let (model, scores) = pca.fit_transform(&Dataset::from(&x)).unwrap();
-                let separate = pca.fit(&Dataset::from(&x)).unwrap();
+                let (model, scores) = pca.fit_transform(&x).unwrap();
+                let separate = pca.fit(&x).unwrap();
                 assert_eq!(bits(&model), bits(&separate));
-                let transformed = separate.transform(&Dataset::from(&x)).unwrap();
+                let transformed = separate.transform(&x).unwrap();
                 assert_eq!(score_bits(&scores), score_bits(&transformed), "{solver:?} {n} × {d}");
                 for i in [0, n / 2, n - 1] {
                     let row = x.slice(s![i..i + 1, ..]);
-                    let z = model.transform(&Dataset::from(row)).unwrap();
+                    let z = model.transform(row).unwrap();
                     for j in 0..4 {
                         close(z[[0, j]], scores[[i, j]], 1e-12);
                     }
                 }
-                let (model, scores) = pca.fit_transform(&Dataset::from(&single)).unwrap();
-                let transformed = model.transform(&Dataset::from(&single)).unwrap();
+                let (model, scores) = pca.fit_transform(&single).unwrap();
+                let transformed = model.transform(&single).unwrap();
                 assert_eq!(score_bits(&scores), score_bits(&transformed));
             }
         }
@@ -439,7 +438,7 @@ fn line_58_odd_sparse_matrices() {
                 let pca = Pca::new(3).center(center).standardize(standardize).solver(solver);
                 let sparse_data = Dataset::sparse(sparse);
                 let (a, za) = pca.fit_transform(&sparse_data).unwrap();
-                let (b, zb) = pca.fit_transform(&Dataset::from(dense)).unwrap();
+                let (b, zb) = pca.fit_transform(dense).unwrap();
                 assert_eq!(a.rank(), b.rank());
                 let top = b.explained_variance()[0].max(f64::MIN_POSITIVE);
                 for j in 0..3 {
@@ -466,8 +465,8 @@ fn line_59_implicit_centring_of_sparse_data() {
             for standardize in [false, true] {
                 let options = eigenlens::Options { tolerance: Some(1e-13), ..Default::default() };
                 let pca = Pca::new(3).standardize(standardize).solver(solver).options(options);
-                let (a, za) = pca.fit_transform(&Dataset::sparse(&sparse)).unwrap();
-                let (b, zb) = pca.fit_transform(&Dataset::from(&x)).unwrap();
+                let (a, za) = pca.fit_transform(&sparse).unwrap();
+                let (b, zb) = pca.fit_transform(&x).unwrap();
                 for (p, q) in a.mean().iter().zip(b.mean()) {
                     close(*p, *q, 1e-15);
                 }
@@ -482,7 +481,7 @@ fn line_59_implicit_centring_of_sparse_data() {
                     close(*p, *q, allowed * 20.0 * size);
                 }
                 // A model of one form transforms the other.
-                let crossed = b.transform(&Dataset::sparse(&sparse)).unwrap();
+                let crossed = b.transform(&sparse).unwrap();
                 for (p, q) in crossed.iter().zip(&zb) {
                     close(*p, *q, 1e-12 * size);
                 }
@@ -496,7 +495,7 @@ fn line_64_weights() {
     let x = distinct(64, 40, 5);
     for solver in EXACT_ROUTES {
         let fit = |weights: SampleWeights| {
-            Pca::new(3).solver(solver).fit(&Dataset::from(&x).with_weights(weights))
+            Pca::new(3).solver(solver).fit(Dataset::from(&x).with_weights(weights))
         };
         // Zero: the row is not there.
         let mut weights = vec![1.0; 40];
@@ -505,7 +504,7 @@ fn line_64_weights() {
         let kept: Vec<usize> = (0..39).filter(|i| *i != 3).collect();
         let model = fit(SampleWeights::frequency(weights)).unwrap();
         let rest =
-            Pca::new(3).solver(solver).fit(&Dataset::from(&x.select(Axis(0), &kept))).unwrap();
+            Pca::new(3).solver(solver).fit(Dataset::from(&x.select(Axis(0), &kept))).unwrap();
         assert_eq!(model.n_samples(), Some(38.0));
         for j in 0..3 {
             relatively_close(model.explained_variance()[j], rest.explained_variance()[j], 1e-12);
@@ -516,7 +515,7 @@ fn line_64_weights() {
         let repeated: Vec<usize> = (0..40).flat_map(|i| std::iter::repeat_n(i, i % 4)).collect();
         let model = fit(SampleWeights::frequency(weights)).unwrap();
         let copies =
-            Pca::new(3).solver(solver).fit(&Dataset::from(&x.select(Axis(0), &repeated))).unwrap();
+            Pca::new(3).solver(solver).fit(Dataset::from(&x.select(Axis(0), &repeated))).unwrap();
         for j in 0..3 {
             relatively_close(model.explained_variance()[j], copies.explained_variance()[j], 1e-12);
         }
@@ -546,7 +545,7 @@ fn line_64_weights() {
             Err(Error::WeightSum { .. })
         ));
         let same = fit(SampleWeights::relative(vec![1e308; 40])).unwrap();
-        let plain = Pca::new(3).solver(solver).fit(&Dataset::from(&x)).unwrap();
+        let plain = Pca::new(3).solver(solver).fit(&x).unwrap();
         for j in 0..3 {
             relatively_close(same.explained_variance()[j], plain.explained_variance()[j], 1e-12);
         }
@@ -570,13 +569,13 @@ fn line_40_constant_column_in_every_path() {
     for solver in EXACT_ROUTES {
         let pca = Pca::new(5).standardize(true).solver(solver);
         let mut models = vec![
-            pca.fit(&Dataset::from(&x).with_feature_names(names).unwrap()).unwrap(),
-            pca.fit(&Dataset::from(&single).with_feature_names(names).unwrap()).unwrap(),
-            pca.fit(&Dataset::sparse(&sparse).with_feature_names(names).unwrap()).unwrap(),
+            pca.fit(Dataset::from(&x).with_feature_names(names).unwrap()).unwrap(),
+            pca.fit(Dataset::from(&single).with_feature_names(names).unwrap()).unwrap(),
+            pca.fit(Dataset::sparse(&sparse).with_feature_names(names).unwrap()).unwrap(),
         ];
         if solver != Solver::Dual {
             models.push(
-                pca.fit(&Dataset::streamed(&streamed).with_feature_names(names).unwrap()).unwrap(),
+                pca.fit(Dataset::streamed(&streamed).with_feature_names(names).unwrap()).unwrap(),
             );
         }
         for model in models {
@@ -587,7 +586,7 @@ fn line_40_constant_column_in_every_path() {
             let column = model.components().column(2).to_owned();
             assert!(column.iter().all(|v| v.abs() <= 1e-15), "{solver:?}: {column}");
             relatively_close(model.total_variance(), 5.0, 1e-6);
-            let back = model.reconstruct(&Dataset::from(&x)).unwrap();
+            let back = model.reconstruct(&x).unwrap();
             assert!(back.column(2).iter().all(|v| (*v - 4.0).abs() < 1e-6));
         }
     }
@@ -601,7 +600,7 @@ fn line_46_few_rows_of_many_columns() {
     assert_eq!(plan.route, Route::Dual);
     // A 70 000 × 70 000 matrix would be 39 GB.
     assert!(plan.peak_memory < 1 << 30, "{plan}");
-    let model = pca.fit(&Dataset::from(&x)).unwrap();
+    let model = pca.fit(&x).unwrap();
     assert!(model.certificate().relative_residual() < 1e-6);
     let centered = centered(&widened(&x));
     let (values, _) = jacobi_svd(&centered.dot(&centered.t()));
@@ -622,9 +621,9 @@ fn lines_17_59_sparse_columns_far_from_zero() {
         let sparse = compressed(&x);
         for solver in [Solver::Covariance, Solver::Iterative, Solver::Svd] {
             let pca = Pca::new(3).solver(solver);
-            let model = pca.fit(&Dataset::sparse(&sparse)).unwrap();
+            let model = pca.fit(&sparse).unwrap();
             relatively_close(model.total_variance(), sds.mapv(|s| s * s).sum(), 1e-12);
-            let model = pca.standardize(true).fit(&Dataset::sparse(&sparse)).unwrap();
+            let model = pca.standardize(true).fit(&sparse).unwrap();
             for (found, expected) in model.scale().unwrap().iter().zip(&sds) {
                 relatively_close(*found, *expected, 1e-12);
             }

@@ -13,9 +13,8 @@ fn same_but_for_units<T: Scalar>(
     solver: Solver,
     tolerance: f64,
 ) -> PcaModel {
-    let fit = |x: &Array2<T>, whiten| {
-        Pca::new(4).solver(solver).whiten(whiten).fit_transform(&Dataset::from(x)).unwrap()
-    };
+    let fit =
+        |x: &Array2<T>, whiten| Pca::new(4).solver(solver).whiten(whiten).fit_transform(x).unwrap();
     let (a, za) = fit(scaled, false);
     let (b, zb) = fit(plain, false);
     let what = format!("{solver:?} × {factor:e}");
@@ -45,10 +44,8 @@ fn same_but_for_units<T: Scalar>(
     for (p, q) in back.iter().zip(&kept) {
         close(p.to_f64() / factor, q.to_f64(), 10.0 * tolerance * size);
     }
-    let (own, reference) = (
-        a.sample_diagnostics(&Dataset::from(scaled)).unwrap(),
-        b.sample_diagnostics(&Dataset::from(plain)).unwrap(),
-    );
+    let (own, reference) =
+        (a.sample_diagnostics(scaled).unwrap(), b.sample_diagnostics(plain).unwrap());
     for (p, q) in own.t_squared.iter().zip(&reference.t_squared) {
         close(*p, *q, 30.0 * tolerance * (1.0 + q));
     }
@@ -110,9 +107,9 @@ fn lines_11_12_uncentred_and_sparse() {
         for solver in EXACT_ROUTES {
             for center in [true, false] {
                 let pca = Pca::new(3).center(center).solver(solver);
-                let plain = pca.fit(&Dataset::from(&x)).unwrap();
-                let dense = pca.fit(&Dataset::from(&scaled)).unwrap();
-                let sparse = pca.fit(&Dataset::sparse(&compressed(&scaled))).unwrap();
+                let plain = pca.fit(&x).unwrap();
+                let dense = pca.fit(&scaled).unwrap();
+                let sparse = pca.fit(Dataset::sparse(&compressed(&scaled))).unwrap();
                 for model in [dense, sparse] {
                     for j in 0..3 {
                         let sine = sine(model.components().row(j), plain.components().row(j));
@@ -142,7 +139,7 @@ fn line_13_single_precision_out_of_its_squares_range() {
             for (found, expected) in model.explained_variance().iter().zip(&values) {
                 relatively_close(*found, *expected, 1e-5);
             }
-            check_ok(&scaled, true, &model, &model.transform(&Dataset::from(&scaled)).unwrap());
+            check_ok(&scaled, true, &model, &model.transform(&scaled).unwrap());
         }
     }
 }
@@ -154,7 +151,7 @@ fn line_14_columns_of_very_different_size() {
     let x = Array2::from_shape_fn(plain.dim(), |(i, f)| plain[[i, f]] * 10f64.powi(powers[f]));
     let sds = column_sds(&plain);
     for solver in EXACT_ROUTES {
-        let model = Pca::new(1).solver(solver).fit(&Dataset::from(&x)).unwrap();
+        let model = Pca::new(1).solver(solver).fit(&x).unwrap();
         assert!(has(
             &model,
             |w| matches!(w, Warning::DominantColumn { column: 6, share, .. } if *share > 0.999_999)
@@ -164,8 +161,8 @@ fn line_14_columns_of_very_different_size() {
         relatively_close(model.explained_variance_ratio()[0], 1.0, 1e-14);
         // Standardised, the units do not matter.
         let pca = Pca::new(7).standardize(true).solver(solver);
-        let (a, za) = pca.fit_transform(&Dataset::from(&x)).unwrap();
-        let (b, zb) = pca.fit_transform(&Dataset::from(&plain)).unwrap();
+        let (a, za) = pca.fit_transform(&x).unwrap();
+        let (b, zb) = pca.fit_transform(&plain).unwrap();
         assert!(!has(&a, |w| matches!(w, Warning::DominantColumn { .. })));
         for j in 0..7 {
             relatively_close(a.explained_variance()[j], b.explained_variance()[j], 1e-12);
@@ -175,7 +172,7 @@ fn line_14_columns_of_very_different_size() {
         for (p, q) in za.iter().zip(&zb) {
             close(*p, *q, 1e-11);
         }
-        assert!(model.reconstruct(&Dataset::from(&x)).unwrap().iter().all(|v| v.is_finite()));
+        assert!(model.reconstruct(&x).unwrap().iter().all(|v| v.is_finite()));
     }
 }
 
@@ -184,7 +181,7 @@ fn line_15_single_precision_far_from_the_origin() {
     for shift in [0f32, 1e3, 1e4, 1e5] {
         let x = array![[1f32, 0.0], [0.0, 1.0]] + shift;
         for solver in ROUTES {
-            let model = Pca::new(1).solver(solver).fit(&Dataset::from(&x)).unwrap();
+            let model = Pca::new(1).solver(solver).fit(&x).unwrap();
             close(model.components()[[0, 0]], 0.5f64.sqrt(), 1e-12);
             close(model.components()[[0, 1]], -(0.5f64.sqrt()), 1e-12);
             assert!(model.mean().iter().all(|m| *m == f64::from(shift) + 0.5));
@@ -199,14 +196,14 @@ fn line_16_quantised_single_precision() {
     let x = to_f32(&(Random::new(16).normals(200, 4) * 2.0 + 1e7));
     let (values, vectors) = oracle(&widened(&x), true);
     for solver in EXACT_ROUTES {
-        let model = Pca::new(4).solver(solver).fit(&Dataset::from(&x)).unwrap();
+        let model = Pca::new(4).solver(solver).fit(&x).unwrap();
         for (j, expected) in values.iter().enumerate() {
             relatively_close(model.explained_variance()[j], *expected, 1e-6);
             assert!(sine(model.components().row(j), vectors.row(j)) < 1e-4);
         }
         assert!(has(&model, |w| matches!(w, Warning::Quantized { levels, .. } if *levels < 8.0)));
         // The same numbers as doubles are not coarse.
-        let wide = Pca::new(4).solver(solver).fit(&Dataset::from(&widened(&x))).unwrap();
+        let wide = Pca::new(4).solver(solver).fit(Dataset::from(&widened(&x))).unwrap();
         assert!(!has(&wide, |w| matches!(w, Warning::Quantized { .. })));
     }
 }
@@ -219,8 +216,7 @@ fn line_17_far_means() {
         let shifted = x.mapv(|v| v - mean);
         let (values, vectors) = oracle(&shifted, true);
         for solver in EXACT_ROUTES {
-            let (model, scores) =
-                Pca::new(5).solver(solver).fit_transform(&Dataset::from(&x)).unwrap();
+            let (model, scores) = Pca::new(5).solver(solver).fit_transform(&x).unwrap();
             for j in 0..5 {
                 close(model.explained_variance()[j], values[j], 1e-14 * 20.0 * values[0]);
                 assert!(sine(model.components().row(j), vectors.row(j)) < 1e-11);
@@ -264,7 +260,7 @@ fn line_21_lauchli() {
         x[[j + 1, j]] = epsilon;
     }
     let top = (3.0 + epsilon * epsilon).sqrt();
-    let model = Lsa::new(3).solver(Solver::Svd).fit(&Dataset::from(&x)).unwrap();
+    let model = Lsa::new(3).solver(Solver::Svd).fit(&x).unwrap();
     relatively_close(model.singular_values()[0], top, 1e-14);
     for s in &model.singular_values()[1..] {
         relatively_close(*s, epsilon, 1e-6);
@@ -272,13 +268,13 @@ fn line_21_lauchli() {
     assert_eq!(model.rank(), 3);
     // Squaring loses them, and says so.
     for solver in [Solver::Covariance, Solver::Dual, Solver::Iterative] {
-        let model = Lsa::new(3).solver(solver).fit(&Dataset::from(&x)).unwrap();
+        let model = Lsa::new(3).solver(solver).fit(&x).unwrap();
         relatively_close(model.singular_values()[0], top, 1e-14);
         assert_eq!(model.rank(), 1, "{solver:?}");
         assert!(has(&model, |w| *w == Warning::NullComponents { rank: 1, requested: 3 }));
     }
     // Left to itself the library moves on to the careful route.
-    let model = Lsa::new(3).fit(&Dataset::from(&x)).unwrap();
+    let model = Lsa::new(3).fit(&x).unwrap();
     assert!(has(&model, |w| matches!(w, Warning::Escalated { .. })));
     relatively_close(model.singular_values()[2], epsilon, 1e-6);
 }
@@ -327,7 +323,7 @@ fn line_23_graded_columns() {
     for solver in EXACT_ROUTES {
         fit_ok(&x, true, 8, solver);
         // Standardised there is nothing hard about it.
-        let model = Pca::new(8).standardize(true).solver(solver).fit(&Dataset::from(&x)).unwrap();
+        let model = Pca::new(8).standardize(true).solver(solver).fit(&x).unwrap();
         assert_eq!(model.rank(), 8);
         assert!(model.certificate().relative_residual() < 1e-13);
     }
@@ -346,9 +342,7 @@ fn line_41_almost_constant_column() {
     }
     for solver in EXACT_ROUTES {
         let pca = Pca::new(4).standardize(true).solver(solver);
-        for model in
-            [pca.fit(&Dataset::from(&x)).unwrap(), pca.fit(&Dataset::from(&single)).unwrap()]
-        {
+        for model in [pca.fit(&x).unwrap(), pca.fit(&single).unwrap()] {
             assert_eq!(model.constant_columns(), [1], "{solver:?}");
             assert!(has(
                 &model,
@@ -358,7 +352,7 @@ fn line_41_almost_constant_column() {
             assert_eq!(model.rank(), 3);
         }
         // As doubles the same single-precision numbers do vary.
-        let model = pca.fit(&Dataset::from(&widened(&single))).unwrap();
+        let model = pca.fit(Dataset::from(&widened(&single))).unwrap();
         assert_eq!(model.constant_columns(), [0usize; 0]);
     }
 }
@@ -378,9 +372,7 @@ fn tiny_numbers_whose_deviations_cancel_are_not_constant() {
     plain.column_mut(1).mapv_inplace(|v| v * 1e200);
     plain.column_mut(3).mapv_inplace(|v| v * 1e190);
     for solver in EXACT_ROUTES {
-        let fit = |x: &Array2<f64>| {
-            Pca::new(4).standardize(true).solver(solver).fit(&Dataset::from(x)).unwrap()
-        };
+        let fit = |x: &Array2<f64>| Pca::new(4).standardize(true).solver(solver).fit(x).unwrap();
         let (tiny, plain) = (fit(&x), fit(&plain));
         assert_eq!(tiny.constant_columns(), [2], "{solver:?}");
         for j in 0..4 {
@@ -405,7 +397,7 @@ fn line_42_negative_zero_and_denormals() {
     for solver in EXACT_ROUTES {
         let model = fit_ok(&x, true, 5, solver);
         assert_eq!(bits(&model), bits(&fit_ok(&plain, true, 5, solver)), "{solver:?}");
-        let model = Pca::new(4).standardize(true).solver(solver).fit(&Dataset::from(&x)).unwrap();
+        let model = Pca::new(4).standardize(true).solver(solver).fit(&x).unwrap();
         assert_eq!(model.constant_columns(), [0]);
         // ±5e-324 is a column like any other once it is standardised: its sd is √(30/29) · 5e-324,
         // which rounds to 5e-324.
@@ -427,22 +419,22 @@ fn scores_that_overflow_are_not_called_right() {
     let out = |w: &Warning| *w == Warning::ScoresOutOfRange;
     let variance = |w: &Warning| *w == Warning::VarianceOutOfRange;
     let huge = as_long_as_numbers_go::<f64>(1.7e308);
-    let (model, scores) = Pca::new(2).fit_transform(&Dataset::from(&huge)).unwrap();
+    let (model, scores) = Pca::new(2).fit_transform(&huge).unwrap();
     assert!(scores.iter().any(|z| z.is_infinite()));
     assert!(has(&model, out) && !has(&model, variance), "{:?}", model.warnings());
     // Whitened scores are of size 1.
-    let (model, scores) = Pca::new(1).whiten(true).fit_transform(&Dataset::from(&huge)).unwrap();
+    let (model, scores) = Pca::new(1).whiten(true).fit_transform(&huge).unwrap();
     assert!(scores.iter().all(|z| z.is_finite()) && !has(&model, out));
     // As long as a number can be, and no longer.
-    let (model, scores) = Pca::new(2).fit_transform(&Dataset::from(&(huge / 2.6))).unwrap();
+    let (model, scores) = Pca::new(2).fit_transform(Dataset::from(&(huge / 2.6))).unwrap();
     assert!(scores.iter().all(|z| z.is_finite()));
     assert!(!has(&model, out) && has(&model, variance), "{:?}", model.warnings());
     // Single precision ends sooner than its variances do.
     let huge = as_long_as_numbers_go::<f32>(3.4e38);
-    let (model, scores) = Pca::new(2).fit_transform(&Dataset::from(&huge)).unwrap();
+    let (model, scores) = Pca::new(2).fit_transform(&huge).unwrap();
     assert!(scores.iter().any(|z| z.is_infinite()));
     assert!(has(&model, out) && !has(&model, variance), "{:?}", model.warnings());
-    let (model, scores) = Pca::new(2).fit_transform(&Dataset::from(&(huge / 2.6))).unwrap();
+    let (model, scores) = Pca::new(2).fit_transform(Dataset::from(&(huge / 2.6))).unwrap();
     assert!(scores.iter().all(|z| z.is_finite()));
     assert!(!has(&model, out), "{:?}", model.warnings());
 }
@@ -453,7 +445,7 @@ fn supervised_scores_that_overflow_are_not_called_right() {
     for (largest, overflows) in [(1.7e308, true), (6e307, false)] {
         let x = as_long_as_numbers_go::<f64>(largest);
         let fit = SupervisedPca::new(1);
-        let (model, scores) = fit.fit_transform(&Dataset::from(&x), &target).unwrap();
+        let (model, scores) = fit.fit_transform(&x, &target).unwrap();
         assert_eq!(scores.iter().any(|z| z.is_infinite()), overflows);
         assert_eq!(model.warnings().contains(&Warning::ScoresOutOfRange), overflows);
         assert_eq!(model.warnings().contains(&Warning::VarianceOutOfRange), !overflows);

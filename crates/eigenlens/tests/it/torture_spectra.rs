@@ -18,7 +18,7 @@ fn line_29_two_equal_variances() {
             // The iteration stops at its tolerance, not at rounding.
             let model = match d {
                 8 => fit_ok(&x, true, 4, solver),
-                _ => Pca::new(4).solver(solver).fit(&Dataset::from(&x)).unwrap(),
+                _ => Pca::new(4).solver(solver).fit(&x).unwrap(),
             };
             assert!(model.certificate().relative_residual() < 1e-9);
             relatively_close(model.explained_variance()[0], 18.0 / divisor, 1e-12);
@@ -40,7 +40,7 @@ fn many_components_of_float32_noise_are_certified_where_they_are() {
     let (n, d, k) = (6_000, 600, 40);
     let mut random = Random::new(30);
     let x = Array2::from_shape_simple_fn((n, d), || random.normal() as f32 + 3.0);
-    let model = Pca::new(k).fit(&Dataset::from(&x)).unwrap();
+    let model = Pca::new(k).fit(&x).unwrap();
     assert_eq!(model.plan().route, Route::Covariance);
     assert!(!has(&model, |w| matches!(w, Warning::Escalated { .. })), "{:?}", model.warnings());
     let certificate = model.certificate();
@@ -96,7 +96,7 @@ fn the_last_route_is_not_given_up() {
         let mut x = Random::new(8).normals(d - 20, d);
         x.columns_mut().into_iter().skip(4).for_each(|mut column| column *= 1e-5);
         let table = Table::<f32>::new(&x, Storage::Streamed(7, false));
-        let model = Pca::new(NComponents::VarianceShare(1.0)).fit(&table.dataset()).unwrap();
+        let model = Pca::new(NComponents::VarianceShare(1.0)).fit(table.dataset()).unwrap();
         assert_eq!(model.plan().route, Route::Iterative, "{d}: {}", model.plan());
         assert!(model.n_components() > 4, "the small ones count too");
         let (values, _) = oracle(&widened(&to_f32(&x)), true);
@@ -116,7 +116,7 @@ fn line_31_clustered_top() {
     values.sort_by(|a, b| b.total_cmp(a));
     let divisor = (2 * d - 1) as f64;
     for solver in [Solver::Auto, Solver::Covariance, Solver::Svd, Solver::Iterative] {
-        let model = Pca::new(5).solver(solver).fit(&Dataset::from(&x)).unwrap();
+        let model = Pca::new(5).solver(solver).fit(&x).unwrap();
         let certificate = model.certificate();
         let said = has(&model, |w| matches!(w, Warning::NotCertified { .. }));
         let converged = certificate.relative_residual() <= 1e-9;
@@ -135,12 +135,12 @@ fn line_31_clustered_top() {
 fn line_32_pure_noise() {
     let x = Random::new(32).normals(1000, 500);
     for rule in [Rule::ParallelAnalysis, Rule::GavishDonoho { noise: Some(1.0) }] {
-        let model = Pca::new(NComponents::Rule(rule)).fit(&Dataset::from(&x)).unwrap();
+        let model = Pca::new(NComponents::Rule(rule)).fit(&x).unwrap();
         assert_eq!(model.n_components(), 1);
         assert!(has(&model, |w| matches!(w, Warning::RuleFindsNone { .. })), "{rule:?}");
     }
     // The edge of Marchenko & Pastur: (1 + √(d/n))² = 2.914.
-    let model = Pca::new(1).fit(&Dataset::from(&x)).unwrap();
+    let model = Pca::new(1).fit(&x).unwrap();
     close(model.explained_variance()[0], 2.914, 0.08);
 }
 
@@ -159,7 +159,7 @@ fn line_33_one_spike() {
             Rule::GavishDonoho { noise: None },
             Rule::GavishDonoho { noise: Some(1.0) },
         ] {
-            let model = Pca::new(NComponents::Rule(rule)).fit(&Dataset::from(&x)).unwrap();
+            let model = Pca::new(NComponents::Rule(rule)).fit(&x).unwrap();
             let none = has(&model, |w| matches!(w, Warning::RuleFindsNone { .. }));
             let found = if none { 0 } else { model.n_components() };
             assert_eq!(found, expected, "{rule:?}, spike {spike}");
@@ -186,7 +186,7 @@ fn line_34_one_huge_row() {
             "{:?}",
             model.warnings()
         );
-        let samples = model.sample_diagnostics(&Dataset::from(&x)).unwrap();
+        let samples = model.sample_diagnostics(&x).unwrap();
         let first = (0..200).max_by(|&a, &b| samples.t_squared[a].total_cmp(&samples.t_squared[b]));
         assert_eq!(first, Some(77));
         close(samples.leverage[77], 1.0, 1e-9);
@@ -226,7 +226,7 @@ fn lines_29_31_squares_of_a_rotation_are_one_group() {
         let values = vec![2.0; 30];
         let x = mirrored(&with_singular_values(6, n, d, &values));
         for solver in [Solver::Covariance, Solver::Dual, Solver::Iterative] {
-            let model = Pca::new(32).solver(solver).fit(&Dataset::from(&x)).unwrap();
+            let model = Pca::new(32).solver(solver).fit(&x).unwrap();
             assert_eq!(model.rank(), 30, "{solver:?} {n} × {d}");
             let found = model.components().slice(s![..30, ..]).to_owned();
             // Their span is the row space: it keeps the data whole.
@@ -239,7 +239,7 @@ fn lines_29_31_squares_of_a_rotation_are_one_group() {
 
 /// What the rules that look at the spectrum alone choose, as a table of names and numbers.
 fn choices(x: &Array2<f64>) -> Vec<(&'static str, Option<usize>)> {
-    let model = Pca::new(NComponents::All).fit(&Dataset::from(x)).unwrap();
+    let model = Pca::new(NComponents::All).fit(x).unwrap();
     let rules: Vec<Rule> = Rule::all().into_iter().filter(|r| r.need() != Need::Data).collect();
     let outcomes = n_components::apply_all(&rules, &model.spectrum().unwrap().view(), None, 1);
     outcomes.iter().map(|o| (o.rule().name(), o.n_components())).collect()
@@ -259,8 +259,7 @@ fn constant_columns_change_no_rule() {
     assert_eq!(choices(&wider), expected);
     // The same on the way of a fit.
     for rule in [Rule::Minka, Rule::Bic, Rule::GavishDonoho { noise: None }] {
-        let fit =
-            |x: &Array2<f64>| Pca::new(NComponents::Rule(rule)).fit(&Dataset::from(x)).unwrap();
+        let fit = |x: &Array2<f64>| Pca::new(NComponents::Rule(rule)).fit(x).unwrap();
         assert_eq!(fit(&x).n_components(), fit(&wider).n_components(), "{}", rule.name());
     }
 }
@@ -275,7 +274,7 @@ fn a_dependent_column_is_a_column_with_very_little_noise() {
     };
     for rule in [Rule::Minka, Rule::Bic] {
         for extra in [1e-6, 1e-9, 0.0] {
-            let fit = Pca::new(NComponents::Rule(rule)).fit(&Dataset::from(&with_last(extra)));
+            let fit = Pca::new(NComponents::Rule(rule)).fit(Dataset::from(&with_last(extra)));
             assert_eq!(fit.unwrap().n_components(), 9, "{} {extra}", rule.name());
         }
     }

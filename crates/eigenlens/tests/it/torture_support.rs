@@ -1,6 +1,6 @@
 //! Data and oracles for the torture tests: nothing here uses the code under test.
 
-use eigenlens::{Csr, Dataset, Pca, PcaModel, Result, RowReader, Rows, Scalar, Solver, Warning};
+use eigenlens::{Csr, Pca, PcaModel, Result, RowReader, Rows, Scalar, Solver, Warning};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 
 /// SplitMix64: small, and ours.
@@ -256,9 +256,8 @@ pub fn check_ok<T: Scalar>(x: &Array2<T>, center: bool, model: &PcaModel, scores
 /// Fits on a route and checks that the result is OK.
 pub fn fit_ok<T: Scalar>(x: &Array2<T>, center: bool, k: usize, solver: Solver) -> PcaModel {
     let pca = Pca::new(k).center(center).solver(solver);
-    let (model, scores) = pca
-        .fit_transform(&Dataset::from(x))
-        .unwrap_or_else(|e| panic!("{:?} of {:?}: {e}", solver, x.dim()));
+    let (model, scores) =
+        pca.fit_transform(x).unwrap_or_else(|e| panic!("{:?} of {:?}: {e}", solver, x.dim()));
     check_ok(x, center, &model, &scores);
     model
 }

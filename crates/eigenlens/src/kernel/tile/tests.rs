@@ -1,6 +1,6 @@
 //! Every kernel on every storage against its formula in plain loops.
 
-use crate::data::{Csr, Dataset};
+use crate::data::Csr;
 use crate::kernel::{Bandwidth, Kernel, ResolvedKernel};
 use crate::linalg::random;
 use ndarray::{Array2, s};
@@ -20,7 +20,7 @@ fn kernels() -> Vec<ResolvedKernel> {
         Kernel::custom("min", |x, y| x.iter().zip(y).map(|(a, b)| a.min(*b)).sum()),
     ]
     .iter()
-    .map(|k| k.resolve(&Dataset::from(&data), 0).unwrap())
+    .map(|k| k.resolve(&data, 0).unwrap())
     .collect()
 }
 
@@ -56,10 +56,9 @@ fn every_kernel_is_its_formula() {
         let (a_sparse, b_sparse) = (csr(&a), csr(&b));
         let (a32, b32) = (a.mapv(|v| v as f32), b.mapv(|v| v as f32));
         for kernel in kernels() {
-            let dense = kernel.matrix(&Dataset::from(&a), &Dataset::from(&b)).unwrap();
-            let sparse =
-                kernel.matrix(&Dataset::from(&a_sparse), &Dataset::from(&b_sparse)).unwrap();
-            let narrow = kernel.matrix(&Dataset::from(&a32), &Dataset::from(&b32)).unwrap();
+            let dense = kernel.matrix(&a, &b).unwrap();
+            let sparse = kernel.matrix(&a_sparse, &b_sparse).unwrap();
+            let narrow = kernel.matrix(&a32, &b32).unwrap();
             for i in 0..m {
                 for j in 0..n {
                     let expected = kernel.value(&a.row(i).to_vec(), &b.row(j).to_vec());
@@ -85,8 +84,8 @@ fn equal_rows_have_the_kernel_of_no_distance() {
     x.row_mut(2).assign(&last);
     let sparse = csr(&x);
     for kernel in [ResolvedKernel::Rbf { gamma: 1e6 }, ResolvedKernel::Laplacian { gamma: 1e6 }] {
-        let dense = kernel.matrix(&Dataset::from(&x), &Dataset::from(&x)).unwrap();
-        let sparse = kernel.matrix(&Dataset::from(&sparse), &Dataset::from(&sparse)).unwrap();
+        let dense = kernel.matrix(&x, &x).unwrap();
+        let sparse = kernel.matrix(&sparse, &sparse).unwrap();
         for values in [&dense, &sparse] {
             assert!(values.diag().iter().all(|v| *v == 1.0), "{kernel}");
             assert_eq!((values[[2, 137]], values[[137, 2]]), (1.0, 1.0), "{kernel}");
@@ -98,11 +97,11 @@ fn equal_rows_have_the_kernel_of_no_distance() {
 fn matrices_are_symmetric_to_the_bit() {
     let x = rows(200, 4);
     for kernel in kernels() {
-        let values = kernel.matrix(&Dataset::from(&x), &Dataset::from(&x)).unwrap();
+        let values = kernel.matrix(&x, &x).unwrap();
         assert_eq!(values, values.t(), "{kernel}");
         // A value does not depend on the rows around it.
         let part = x.slice(s![130..150, ..]);
-        let few = kernel.matrix(&Dataset::from(part), &Dataset::from(&x)).unwrap();
+        let few = kernel.matrix(part, &x).unwrap();
         assert_eq!(few, values.slice(s![130..150, ..]), "{kernel}");
     }
 }

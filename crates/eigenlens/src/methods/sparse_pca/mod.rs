@@ -278,9 +278,9 @@ fn proof_limits(values: &OptionValues) -> Result<ProofLimits> {
 /// [`SparsePca::dictionary`] factorises the data, as scikit-learn's `SparsePCA` does.
 ///
 /// ```
-/// use eigenlens::{Dataset, ProofLimits, SparsePca};
+/// use eigenlens::{ProofLimits, SparsePca, ndarray};
 /// let x = ndarray::array![[2.0, 1.9, 0.1], [-1.0, -1.2, 0.4], [0.5, 0.4, -0.6], [-1.5, -1.1, 0.1]];
-/// let model = SparsePca::cardinality(1, 2).exact(ProofLimits::default()).fit(&Dataset::from(&x))?;
+/// let model = SparsePca::cardinality(1, 2).exact(ProofLimits::default()).fit(&x)?;
 /// assert_eq!(model.n_non_zeros(), [2]);
 /// assert!(model.optimality()[0].is_proven());
 /// # Ok::<(), eigenlens::Error>(())
@@ -340,9 +340,9 @@ impl SparsePca {
     /// tolerance is the decrease of the objective, relative to it (default: 1e-8).
     ///
     /// ```
-    /// use eigenlens::{Dataset, SparsePca};
+    /// use eigenlens::{SparsePca, ndarray};
     /// let x = ndarray::array![[2.0, 1.9, 0.1], [-1.0, -1.2, 0.4], [0.5, 0.4, -0.6], [-1.5, -1.1, 0.1]];
-    /// let model = SparsePca::dictionary(1, 0.5).fit(&Dataset::from(&x))?;
+    /// let model = SparsePca::dictionary(1, 0.5).fit(&x)?;
     /// assert_eq!(model.n_non_zeros(), [2]);
     /// assert!(model.objective().windows(2).all(|w| w[1] <= w[0] * (1.0 + 1e-12)));
     /// # Ok::<(), eigenlens::Error>(())
@@ -435,7 +435,8 @@ impl SparsePca {
     }
 
     /// Fits the model.
-    pub fn fit<T: Scalar>(&self, data: &Dataset<T>) -> Result<SparsePcaModel> {
+    pub fn fit<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<SparsePcaModel> {
+        let data = &data.into();
         compiled_here!(SparsePca, self.fit_typed(data) -> Result<SparsePcaModel>)
     }
 
@@ -444,10 +445,11 @@ impl SparsePca {
     }
 
     /// Fits the model and returns the training scores (n × k).
-    pub fn fit_transform<T: Scalar>(
+    pub fn fit_transform<'a, T: Scalar>(
         &self,
-        data: &Dataset<T>,
+        data: impl Into<Dataset<'a, T>>,
     ) -> Result<(SparsePcaModel, Array2<T>)> {
+        let data = &data.into();
         let model = self.fit(data)?;
         let scores = model.transform(data)?;
         Ok((model, scores))
@@ -471,7 +473,12 @@ impl SparsePca {
     /// evenly spread on a logarithmic scale, each started from the one before: from one non-zero in
     /// each component to all of them, or, where penalties were asked for, from those that leave
     /// nothing down to a thousandth of them (the penalties given do not matter).
-    pub fn path<T: Scalar>(&self, data: &Dataset<T>, points: usize) -> Result<SparsePath> {
+    pub fn path<'a, T: Scalar>(
+        &self,
+        data: impl Into<Dataset<'a, T>>,
+        points: usize,
+    ) -> Result<SparsePath> {
+        let data = &data.into();
         compiled_here!(SparsePca, self.path_typed(data, points: usize) -> Result<SparsePath>)
     }
 
@@ -568,6 +575,7 @@ impl SparsePca {
     }
 }
 
+super::traits::fit_trait!(SparsePca => SparsePcaModel);
 estimator!(SparsePca, {
     fn fit_moments(&self, moments: &Moments) -> Result<Fitted> {
         self.fit_moments(moments).map(Fitted::without_scores)

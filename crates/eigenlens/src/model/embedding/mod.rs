@@ -303,7 +303,8 @@ impl EmbeddingModel {
     /// MDS and Isomap place them by the kernel view (Bengio et al. 2004), which gives training
     /// samples their own coordinates to rounding. Laplacian eigenmaps and LLE average over
     /// neighbours; a sample that coincides with a training sample gets exactly its coordinates.
-    pub fn transform<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<T>> {
+    pub fn transform<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<Array2<T>> {
+        let data = &data.into();
         let rows = pool::run(self.parts.threads, || self.place(data))??;
         Ok(rows.mapv(T::from_f64))
     }

@@ -71,7 +71,22 @@ typed!(Filled, T => Result<(Vec<Array2<T>>, Vec<ImputedEntry>)>);
 impl PpcaModel {
     /// Hides a share of the observed entries at random and imputes them from what is left of their
     /// rows: how good imputation is on data like these (for training data, a little too good).
-    pub fn held_out<T: Scalar>(&self, data: &Dataset<T>, share: f64, seed: u64) -> Result<HeldOut> {
+    pub fn held_out<'a, T: Scalar>(
+        &self,
+        data: impl Into<Dataset<'a, T>>,
+        share: f64,
+        seed: u64,
+    ) -> Result<HeldOut> {
+        let data = &data.into();
+        compiled_here!(PpcaModel, self.held_out_typed(data, share: f64, seed: u64) -> Result<HeldOut>)
+    }
+
+    fn held_out_typed<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        share: f64,
+        seed: u64,
+    ) -> Result<HeldOut> {
         if !(share > 0.0 && share < 1.0) {
             return Err(Error::Parameter {
                 name: "share",
@@ -99,7 +114,7 @@ impl PpcaModel {
         })?;
         let x = Array2::from_shape_vec((rows.len() / d, d), rows)
             .map_err(|e| Error::Internal(e.to_string()))?;
-        let imputed = self.impute(&Dataset::from(&x))?.entries;
+        let imputed = self.impute(&x)?.entries;
         let deviations: Vec<f64> = self.covariance().diag().iter().map(|v| v.sqrt()).collect();
         let mean = self.mean();
         let mut next = imputed.iter();
@@ -119,22 +134,22 @@ impl PpcaModel {
 
     /// Fills holes with their conditional mean given the observed entries of their row, with the
     /// standard error of each.
-    pub fn impute<T: Scalar>(&self, data: &Dataset<T>) -> Result<Imputation<T>> {
-        let (tables, entries) = self.filled(data, 0, 0)?;
+    pub fn impute<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<Imputation<T>> {
+        let (tables, entries) = self.filled(&data.into(), 0, 0)?;
         Imputation::new(tables, entries)
     }
 
     /// Several tables (each n × d) whose holes are drawn from their joint conditional distribution,
     /// so that what is computed from all of them shows how much the holes matter (Rubin 1987). The
     /// parameters are taken as fitted. A row's draws depend on the seed and its number only.
-    pub fn multiple_imputations<T: Scalar>(
+    pub fn multiple_imputations<'a, T: Scalar>(
         &self,
-        data: &Dataset<T>,
+        data: impl Into<Dataset<'a, T>>,
         n_imputations: usize,
         seed: u64,
     ) -> Result<Vec<Array2<T>>> {
         check_imputations(n_imputations)?;
-        Ok(self.filled(data, n_imputations, seed)?.0)
+        Ok(self.filled(&data.into(), n_imputations, seed)?.0)
     }
 
     /// Tables with draws in their holes, or (with no draws asked for) one with means.

@@ -198,7 +198,8 @@ impl PpcaModel {
     /// Posterior means `E[z|x] = M⁻¹Wᵀ(x − μ)` (n × k) of training or new samples. Samples with
     /// holes are taken where the model was fitted to data with holes or the data have a policy for
     /// them; [`PpcaModel::posterior`] takes them always.
-    pub fn transform<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<T>> {
+    pub fn transform<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<Array2<T>> {
+        let data = &data.into();
         compiled_here!(PpcaModel, self.transform_typed(data) -> Made of T)
     }
 
@@ -215,7 +216,15 @@ impl PpcaModel {
     }
 
     /// The same as they are made, in blocks of rows; the number of rows.
-    pub fn transform_blocks<T: Scalar>(
+    pub fn transform_blocks<'a, T: Scalar>(
+        &self,
+        data: impl Into<Dataset<'a, T>>,
+        sink: &mut (dyn FnMut(ArrayView2<T>) -> Result<()> + Send),
+    ) -> Result<usize> {
+        self.hand_to(&data.into(), sink)
+    }
+
+    fn hand_to<T: Scalar>(
         &self,
         data: &Dataset<T>,
         sink: &mut (dyn FnMut(ArrayView2<T>) -> Result<()> + Send),
@@ -247,12 +256,15 @@ impl PpcaModel {
 
     /// The optimal reconstruction, PCA's: `x̂ = W (WᵀW)⁺ M E[z|x] + μ`; for samples with holes the
     /// least-squares fit to what is observed.
-    pub fn reconstruct<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<T>> {
+    pub fn reconstruct<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<Array2<T>> {
         self.body.reconstruct(data)
     }
 
     /// The reconstruction that shrinks towards the mean: `W E[z|x] + μ`.
-    pub fn reconstruct_shrunk<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<T>> {
+    pub fn reconstruct_shrunk<'a, T: Scalar>(
+        &self,
+        data: impl Into<Dataset<'a, T>>,
+    ) -> Result<Array2<T>> {
         let z = self.transform(data)?.mapv(|v| v.to_f64());
         let map = self.map();
         let latent = self.latent();

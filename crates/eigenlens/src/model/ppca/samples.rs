@@ -80,7 +80,8 @@ struct Row {
 
 impl PpcaModel {
     /// Posterior mean and covariance of every sample's latent scores, holes or not.
-    pub fn posterior<T: Scalar>(&self, data: &Dataset<T>) -> Result<Posterior> {
+    pub fn posterior<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<Posterior> {
+        let data = &data.into();
         compiled_here!(PpcaModel, self.posterior_typed(data) -> Result<Posterior>)
     }
 
@@ -122,7 +123,15 @@ impl PpcaModel {
 
     /// The log-likelihood of samples, holes or not, in O(dk) each beyond one k × k system for every
     /// pattern of holes. Not defined where the model has no volume.
-    pub fn log_likelihood<T: Scalar>(&self, data: &Dataset<T>) -> Result<SampleLikelihood> {
+    pub fn log_likelihood<'a, T: Scalar>(
+        &self,
+        data: impl Into<Dataset<'a, T>>,
+    ) -> Result<SampleLikelihood> {
+        let data = &data.into();
+        compiled_here!(PpcaModel, self.log_likelihood_typed(data) -> Result<SampleLikelihood>)
+    }
+
+    fn log_likelihood_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<SampleLikelihood> {
         let rows = self.densities(data)?;
         let samples: Array1<f64> = rows.iter().map(|r| r.log_density).collect();
         let counts = data.weights().map(|w| w.counts()).transpose()?;
@@ -141,8 +150,8 @@ impl PpcaModel {
     }
 
     /// How far samples lie from the mean, and how unlikely that is under the model.
-    pub fn anomalies<T: Scalar>(&self, data: &Dataset<T>) -> Result<Anomalies> {
-        let rows = self.densities(data)?;
+    pub fn anomalies<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<Anomalies> {
+        let rows = self.densities(&data.into())?;
         let p_value = |row: &Row| match ChiSquared::new(row.observed as f64) {
             Ok(chi) if row.observed > 0 => chi.sf(row.distance),
             _ => 1.0,
