@@ -77,7 +77,7 @@ fn a_model_comes_back_whole() {
 fn term_weights_come_back() {
     let weights = TermWeights::from_global(TermWeighting::LogEntropy, vec![0.1, 0.0, 2.5]).unwrap();
     let before = StoredModel {
-        model: Box::new(Lsa::new(1).fit(&Dataset::from(&data())).unwrap()),
+        model: Box::new(Lsa::new(1).fit(Dataset::from(&data())).unwrap()),
         preprocessing: Preprocessing { term_weights: Some(weights.clone()), fill: None },
         origin: Origin::default(),
     };

@@ -36,7 +36,7 @@ fn means_are_learned_and_go_into_new_data() {
         .collect();
     let filled =
         Array2::from_shape_fn(x.dim(), |at| if x[at].is_nan() { means[at.1] } else { x[at] });
-    let by_hand = Mds::new(2).fit(&Dataset::from(&filled)).unwrap();
+    let by_hand = Mds::new(2).fit(Dataset::from(&filled)).unwrap();
 
     let fitted = fit("mds", Dataset::from(&x).with_missing(Missing::Mean).into(), None);
     let fill = fitted.preprocessing.fill.clone().unwrap();
@@ -76,7 +76,7 @@ fn counts_are_weighted_with_their_samples_weights() {
         let prepared = fitted.preprocessing.apply(&data, &Options::default()).unwrap();
         let AnyDataset::F64(weighted) = prepared.data() else { panic!("weights are float64") };
         let found = fitted.model.transform_f64(&weighted).unwrap();
-        assert_eq!(found, expected.transform(&Dataset::sparse(&by_hand)).unwrap());
+        assert_eq!(found, expected.transform(Dataset::sparse(&by_hand)).unwrap());
     }
 }
 
@@ -87,7 +87,7 @@ fn a_target_goes_with_its_samples() {
     let complete: Vec<usize> = (0..N).filter(|i| x.row(*i).iter().all(|v| !v.is_nan())).collect();
     let left = x.select(Axis(0), &complete);
     let target = Target::classes(complete.iter().map(|i| class(*i)));
-    let expected = SupervisedPca::new(2).fit(&Dataset::from(&left), &target).unwrap();
+    let expected = SupervisedPca::new(2).fit(Dataset::from(&left), &target).unwrap();
 
     let all = Target::classes((0..N).map(class));
     let data = Dataset::from(&x).with_missing(Missing::DropRows);
