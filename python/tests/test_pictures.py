@@ -17,6 +17,7 @@ FLAGS = {
     "ppca-mixture": ["--parts", "2"],
     "sparse-pca": ["--path", "6"],
     "isomap": ["--bridges"],
+    "laplacian": ["--bridges"],
     "lle": ["--bridges"],
 }
 COLORED = {"scores", "biplot", "posterior"}

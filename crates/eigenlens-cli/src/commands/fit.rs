@@ -26,6 +26,7 @@ pub fn run(args: &FitMethod, common: &Common, reporter: &Reporter) -> Result<(),
     let FitMethod { values, target: target_args, fit: args } = args;
     let values = with_options(values, args, common);
     let method = values.method();
+    values.check()?;
     check_outputs(args, method)?;
     if args.plan {
         return plan(args, &values, target_args.as_ref(), common, reporter);

@@ -14,7 +14,7 @@ use crate::scalar::Scalar;
 /// ```
 /// use eigenlens::{AnyDataset, Dataset, Options, Preprocessing};
 /// let steps = Preprocessing { fill: Some(vec![1.0, 5.0]), ..Preprocessing::default() };
-/// let x = ndarray::array![[0.5, f64::NAN]];
+/// let x = ndarray::array![[0.5, f64::NAN], [2.0, 4.0]];
 /// let data = AnyDataset::from(Dataset::from(&x));
 /// let prepared = steps.apply(&data, &Options::default())?;
 /// assert_eq!(prepared.data().missing_counts()?.missing, 0);
