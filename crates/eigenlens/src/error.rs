@@ -415,6 +415,9 @@ pub enum Error {
         /// What differed.
         what: String,
     },
+    /// The fit was cancelled by its [`Cancel`](crate::Cancel) token.
+    #[error("cancelled")]
+    Cancelled,
     /// A dense factorisation broke down in spite of finite, scaled input: a defect of ours.
     #[error("internal: {0}")]
     Internal(String),
@@ -507,7 +510,9 @@ impl Error {
             | Error::TargetIsFeature { .. }
             | Error::WeightSum { .. } => ErrorKind::Usage,
             Error::Memory { .. } => ErrorKind::Memory,
-            Error::NotConverged { .. } | Error::Internal(_) => ErrorKind::Computation,
+            Error::NotConverged { .. } | Error::Cancelled | Error::Internal(_) => {
+                ErrorKind::Computation
+            }
             _ => ErrorKind::Data,
         }
     }

@@ -47,6 +47,7 @@ pub mod model;
 pub mod n_components;
 mod operator;
 mod options;
+mod passes;
 mod plan;
 mod scalar;
 pub mod solver;
@@ -57,9 +58,8 @@ mod sparse_search;
 pub use ndarray;
 
 pub use data::{
-    AnyArray, AnyDataset, ColumnStatistics, Csr, DataShape, Dataset, Missing, MissingCounts,
-    MissingReport, Moments, Prepared, Preprocessing, Resolved, RowReader, Rows, SampleWeights,
-    Target, TargetKind, TermWeighting, TermWeights,
+    AnyArray, AnyDataset, Csr, DataShape, Dataset, Missing, MissingCounts, MissingReport,
+    RowReader, Rows, SampleWeights, Target, TargetKind, TermWeighting, TermWeights,
 };
 pub use dependence::{Hsic, LabelKernel};
 pub use em::Progress;
@@ -68,6 +68,7 @@ pub use graph::{Metric, Neighborhood, Quality};
 pub use kernel::{
     Bandwidth, CustomKernel, Kernel, ResolvedKernel, center_kernel, center_new_kernel,
 };
+pub use linalg::cancel::Cancel;
 pub use methods::{
     Algorithm, Approximation, Axis, AxisShare, BayesianPca, Estimator, Fit, FitContext, Fitted,
     Isomap, KernelPca, KernelStorage, KernelSupervisedPca, Landmarks, LaplacianEigenmaps, Lle, Lsa,
@@ -85,6 +86,7 @@ pub use model::{
 pub use n_components::{NComponents, Rule};
 pub use operator::{Deflated, Operator, SparseSymmetric, SymmetricMatrix};
 pub use options::{Options, Solver};
+pub use passes::{ColumnStatistics, Moments, Prepared, Preprocessing, Resolved};
 pub use plan::{Plan, Route};
 pub use scalar::Scalar;
 pub use solver::Certificate;

@@ -1,65 +1,31 @@
-//! Data as they come: dense, sparse or streamed, with names, weights and a policy for holes.
-//! Nothing here is centred in place or copied only to be centred.
+//! Data as they come: dense, sparse or streamed, with names, weights and a policy for missing entries.
 
 #[macro_use]
 mod any;
-mod columns;
 mod compiled;
-mod cross;
 mod csr;
 mod factor;
-mod feature_permutation;
-mod gram_apply;
-mod integer_moments;
 mod missing;
-mod moments;
-mod moments_bytes;
-mod observed;
-mod packed_rhs;
-mod packing;
-mod passes;
-mod preprocessing;
-mod resolved;
-mod row_grid;
 mod rows;
-mod scaler;
-mod score_moments;
 mod shape;
-mod sparse;
-mod statistics;
 mod target;
-mod target_projection;
 mod term_weights;
 mod weights;
 
 pub use any::{AnyArray, AnyDataset};
 pub use csr::Csr;
 pub use missing::{Missing, MissingCounts, MissingReport};
-pub use moments::Moments;
-pub use preprocessing::{Prepared, Preprocessing};
-pub use resolved::Resolved;
 pub use rows::{RowReader, Rows};
 pub use shape::DataShape;
-pub use statistics::ColumnStatistics;
 pub use target::{Target, TargetKind};
 pub use term_weights::{TermWeighting, TermWeights};
 pub use weights::SampleWeights;
 
-pub(crate) use columns::{Columns, two_sum};
 pub(crate) use compiled::compiled_here;
-pub(crate) use cross::Cross;
-pub(crate) use factor::Factor;
-pub(crate) use gram_apply::has_gram_apply;
+pub(crate) use factor::{Factor, FactorRhs};
 pub(crate) use missing::check_rate;
-pub(crate) use observed::Observed;
-pub(crate) use passes::{Pass, Scores, Standardized};
-pub(crate) use row_grid::{
-    BLOCK, Block, RowBatch, RowGrid, batch_rows, reading_memory, reduction_block_rows,
-};
-pub(crate) use scaler::Scaler;
-pub(crate) use score_moments::ScoreMoments;
 pub(crate) use target::{Body as TargetBody, UNLABELLED};
-pub(crate) use target_projection::LabelPass;
+pub(crate) use weights::{check_weight_count, wrong_weight_count};
 
 use crate::error::{Error, Result};
 use crate::scalar::{Scalar, Typed, typed};
@@ -83,11 +49,11 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone)]
 pub struct Dataset<'a, T: Scalar> {
-    source: Source<'a, T>,
-    names: Option<Arc<[String]>>,
-    weights: Option<Arc<SampleWeights>>,
-    missing: Missing,
-    most_missing: f64,
+    pub(crate) source: Source<'a, T>,
+    pub(crate) names: Option<Arc<[String]>>,
+    pub(crate) weights: Option<Arc<SampleWeights>>,
+    pub(crate) missing: Missing,
+    pub(crate) most_missing: f64,
 }
 
 /// A data set on loan, for [`Scalar::choose`].
@@ -223,32 +189,6 @@ impl<'a, T: Scalar> Dataset<'a, T> {
         self.most_missing
     }
 
-    /// Row and column of the first hole.
-    pub(crate) fn first_missing(&self) -> Result<Option<(usize, usize)>> {
-        let mut found = None;
-        RowGrid::surveying(self)?.for_each_batch(
-            reduction_block_rows(self.n_features()),
-            |batch| {
-                let mut scratch = Vec::new();
-                for at in (0..batch.rows).step_by(BLOCK) {
-                    let block = batch.block(at, (at + BLOCK).min(batch.rows), &mut scratch);
-                    let first = (0..block.rows).find_map(|i| {
-                        let f = block.row(i).iter().position(|x| x.to_f64().is_nan())?;
-                        Some((block.first + i, f))
-                    });
-                    found = found.or(first);
-                }
-                Ok(())
-            },
-        )?;
-        Ok(found)
-    }
-
-    /// Where the holes are, in one pass.
-    pub fn missing_counts(&self) -> Result<MissingCounts> {
-        Ok(Observed::of(&mut RowGrid::surveying(self)?)?.missing_counts)
-    }
-
     /// The same data set, borrowed for as long as this one is.
     pub(crate) fn borrowed(&self) -> Dataset<'_, T> {
         Dataset { weights: self.weights.clone(), ..self.unweighted() }
@@ -283,33 +223,6 @@ impl<'a, T: Scalar> Dataset<'a, T> {
         matches!(self.source, Source::Sparse(_))
     }
 
-    /// At most a few million entries of evenly spaced rows, and the number of all rows, for rules
-    /// that look at data; `None` for weighted data, whose rows are not alike.
-    pub fn sample_rows(&self) -> Result<Option<(Array2<f64>, usize)>> {
-        const ENTRIES: usize = 4_000_000;
-        if self.weights.is_some() {
-            return Ok(None);
-        }
-        let d = self.n_features();
-        let n = match self.n_samples() {
-            Some(n) => n,
-            None => RowGrid::new(self)?.for_each_batch(reduction_block_rows(d), |_| Ok(()))?,
-        };
-        let step = n.div_ceil((ENTRIES / d.max(1)).max(2)).max(1);
-        let mut rows = Vec::with_capacity(n.div_ceil(step) * d);
-        RowGrid::new(self)?.for_each_batch(reduction_block_rows(d), |batch| {
-            let mut scratch = Vec::new();
-            for i in (0..batch.rows).filter(|i| (batch.first + i) % step == 0) {
-                let block = batch.block(i, i + 1, &mut scratch);
-                rows.extend(block.row(0).iter().map(|v| v.to_f64()));
-            }
-            Ok(())
-        })?;
-        let matrix = Array2::from_shape_vec((rows.len() / d, d), rows)
-            .map_err(|e| Error::Internal(e.to_string()))?;
-        Ok(Some((matrix, n)))
-    }
-
     /// The first rows, at most so many, of a dense matrix in memory.
     pub fn first_rows(&self, most: usize) -> Option<Array2<f64>> {
         match &self.source {
@@ -318,35 +231,6 @@ impl<'a, T: Scalar> Dataset<'a, T> {
             }
             Source::Sparse(_) | Source::Streamed(_) => None,
         }
-    }
-
-    /// The entries that are not 0, as compressed rows.
-    pub fn to_csr(&self) -> Result<Csr<f64>> {
-        let d = self.n_features();
-        let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
-        if let Source::Sparse(x) = &self.source {
-            for row in 0..x.n_rows() {
-                let (at, entries) = x.row(row);
-                columns.extend_from_slice(at);
-                values.extend(entries.iter().map(|v| v.to_f64()));
-                starts.push(values.len());
-            }
-            return Csr::new(x.n_rows(), d, starts, columns, values);
-        }
-        let rows = RowGrid::new(self)?.for_each_batch(reduction_block_rows(d), |batch| {
-            let mut scratch = Vec::new();
-            for i in 0..batch.rows {
-                let block = batch.block(i, i + 1, &mut scratch);
-                let entries = block.row(0).iter().map(|v| v.to_f64()).enumerate();
-                for (column, value) in entries.filter(|(_, value)| *value != 0.0) {
-                    columns.push(column as u32);
-                    values.push(value);
-                }
-                starts.push(values.len());
-            }
-            Ok(())
-        })?;
-        Csr::new(rows, d, starts, columns, values)
     }
 
     /// A feature's name, or its number in words.

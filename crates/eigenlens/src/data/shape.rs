@@ -1,6 +1,6 @@
 //! What is known of data before the first row is read.
 
-use super::row_grid::check_weight_count;
+use super::weights::check_weight_count;
 use super::{Dataset, Missing, Source};
 use crate::error::{Error, Hint, Result};
 use crate::scalar::Scalar;

@@ -64,3 +64,12 @@ impl SampleWeights {
         Ok(self.values.clone())
     }
 }
+
+/// Refuses weights that are not one for each row.
+pub(crate) fn check_weight_count(weights: usize, rows: usize) -> Result<()> {
+    if weights == rows { Ok(()) } else { Err(wrong_weight_count(weights, rows.to_string())) }
+}
+
+pub(crate) fn wrong_weight_count(weights: usize, expected: String) -> Error {
+    Error::Shape { what: "the list of weights", found: format!("{weights} weights"), expected }
+}

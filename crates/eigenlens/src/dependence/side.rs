@@ -1,10 +1,11 @@
 //! One side of HSIC: a centred kernel `K̃ = H K H`, thin where its kernel has a thin factor.
 
-use crate::data::{Columns, Dataset, RowGrid, Scaler, Standardized, UNLABELLED};
+use crate::data::{Dataset, UNLABELLED};
 use crate::error::{Error, Result};
 use crate::kernel::{Gathering, Kernel, Points, ResolvedKernel, Scratch, TILE, tile};
 use crate::linalg::simd::{GemmFlags, Left, Tile};
 use crate::options::Options;
+use crate::passes::{Columns, RowGrid, Scaler, Standardized};
 use crate::scalar::Scalar;
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -179,7 +180,7 @@ fn classes<T: Scalar>(data: &Dataset<T>) -> Result<Side> {
     let mut codes = Vec::new();
     let mut sizes: Vec<f64> = Vec::new();
     let grid = RowGrid::new(data)?;
-    grid.for_each_batch(crate::data::reduction_block_rows(data.n_features()), |batch| {
+    grid.for_each_batch(crate::passes::reduction_block_rows(data.n_features()), |batch| {
         let mut scratch = Vec::new();
         for i in 0..batch.rows {
             let block = batch.block(i, i + 1, &mut scratch);

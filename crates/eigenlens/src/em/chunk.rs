@@ -1,10 +1,10 @@
 //! Some rows at a time, standardised, with zeros in their holes, grouped by what they have.
 
 use super::patterns::{Group, Patterns};
-use crate::data::{Block, RowBatch, RowGrid, Scaler, batch_rows, reduction_block_rows};
 use crate::error::Result;
 use crate::linalg::aligned::Aligned;
 use crate::linalg::simd::{Tile, vectorized};
+use crate::passes::{Block, RowBatch, RowGrid, Scaler, batch_rows, reduction_block_rows};
 use crate::scalar::Scalar;
 use rayon::prelude::*;
 

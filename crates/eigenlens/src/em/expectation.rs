@@ -257,8 +257,9 @@ pub(crate) fn responsibilities(log_densities: &mut [f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{Columns, Dataset, Missing, RowGrid, Scaler};
+    use crate::data::{Dataset, Missing};
     use crate::linalg::random;
+    use crate::passes::{Columns, RowGrid, Scaler};
     use ndarray::{Array1, Array2};
 
     /// `ẑ` ends with 1: the last sums of a feature are how often it is there, and its own sum. Also where

@@ -5,11 +5,11 @@ use super::chunk::map_chunks;
 use super::expectation::{Expected, expect};
 use super::maximization::{FactorGaussian, Prior};
 use super::pieces::Rows;
-use crate::data::{RowGrid, Scaler};
 use crate::error::{Error, Result};
 use crate::linalg::dense::thin_svd;
-use crate::linalg::random;
 use crate::linalg::small::{cholesky, packed_len};
+use crate::linalg::{cancel, random};
+use crate::passes::{RowGrid, Scaler};
 use crate::scalar::Scalar;
 use ndarray::{Array1, Array2};
 use std::ops::ControlFlow;
@@ -196,6 +196,7 @@ fn iterate<T: Scalar>(
     let mut history: Vec<FactorGaussian> = Vec::new();
     let mut most = 4.0;
     while found.iterations < em.max_iterations && !found.converged {
+        cancel::check()?;
         let next = step(&parts, &expected, em)?;
         let change = parts.iter().zip(&next).map(|(a, b)| a.distance(b)).fold(0.0, f64::max);
         (found.change, found.converged) = (change, change <= em.tolerance);

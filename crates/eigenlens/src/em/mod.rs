@@ -37,8 +37,9 @@ pub(crate) use maximization::FactorGaussian;
 pub(crate) use patterns::Group;
 pub(crate) use residuals::expected_covariance_times;
 
-use crate::data::{DataShape, RowGrid, Scaler};
+use crate::data::DataShape;
 use crate::error::Result;
+use crate::passes::{RowGrid, Scaler};
 use crate::scalar::Scalar;
 
 /// The log-likelihood of the observed entries under one Gaussian, in standardised units.
@@ -63,7 +64,7 @@ pub(crate) struct Memory {
 /// memory again, as far as a budget allows: enough for float64 rows of some tens of features.
 pub(crate) fn memory(shape: &DataShape, k: usize, parts: usize, budget: Option<u64>) -> Memory {
     let d = shape.n_features;
-    let unit = crate::data::reduction_block_rows(d) as u64;
+    let unit = crate::passes::reduction_block_rows(d) as u64;
     let sums = expectation::sums_bytes(d, k, parts);
     // Sums of the units side by side, buffers of their rows, a unit that waits when streamed.
     let side_by_side = expectation::units(d, k, parts) as u64 + 4;

@@ -5,11 +5,11 @@ use super::chunk::{Chunk, for_each_chunk};
 use super::conditional::Latent;
 use super::gather::{gather, scatter};
 use super::lanes::{LANES, Room, invert};
-use crate::data::{RowGrid, Scaler};
 use crate::error::Result;
 use crate::linalg::aligned::Aligned;
 use crate::linalg::simd::{GemmFlags, Left, Tile, vectorized};
 use crate::linalg::small::{multiply, packed_len};
+use crate::passes::{RowGrid, Scaler};
 use crate::scalar::Scalar;
 use ndarray::{Array1, Array2, ArrayView2};
 

@@ -1,8 +1,9 @@
 //! Matrices between samples that are given in place of features: distances or affinities.
 
 use super::neighbors::{Neighborhood, Neighbors};
-use crate::data::{Dataset, RowGrid};
+use crate::data::Dataset;
 use crate::error::{Error, Result};
+use crate::passes::RowGrid;
 use crate::scalar::Scalar;
 
 /// Rows that are read together: bounds the memory of a dense block.

@@ -4,6 +4,7 @@ use super::points::Points;
 use super::tiles::Tiles;
 use super::tree::Tree;
 use crate::error::{Error, Result};
+use crate::linalg::cancel;
 use rayon::prelude::*;
 
 /// Which samples are neighbours.
@@ -216,10 +217,11 @@ fn gather(n: usize, piece: impl Fn(usize, usize) -> Vec<Vec<Found>> + Sync) -> R
             instead: None,
         });
     }
+    let cancel = cancel::current();
     let pieces: Vec<Vec<Vec<Found>>> = (0..n.div_ceil(PIECE))
         .into_par_iter()
-        .map(|p| piece(p * PIECE, ((p + 1) * PIECE).min(n)))
-        .collect();
+        .map(|p| cancel.check().map(|()| piece(p * PIECE, ((p + 1) * PIECE).min(n))))
+        .collect::<Result<_>>()?;
     let mut all = Neighbors { starts: vec![0], ..Neighbors::default() };
     for found in pieces.iter().flatten() {
         all.indices.extend(found.iter().map(|f| f.1));

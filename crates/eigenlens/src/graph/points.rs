@@ -1,8 +1,9 @@
 //! Samples as points in memory, in f64, each row contiguous.
 
-use crate::data::{Dataset, RowGrid, reduction_block_rows};
+use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::linalg::dense::{exponent_of, power_of_two};
+use crate::passes::{RowGrid, reduction_block_rows};
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2};
 

@@ -1,8 +1,9 @@
 //! How wide a kernel is: γ, or the rule that finds it.
 
 use super::sample::{pairs, sample_rows, squared_distances};
-use crate::data::{Columns, Dataset, RowGrid};
+use crate::data::Dataset;
 use crate::error::{Error, Result};
+use crate::passes::{Columns, RowGrid};
 use crate::scalar::Scalar;
 use ndarray::ArrayView2;
 

@@ -4,9 +4,10 @@
 use super::ResolvedKernel;
 use super::sparse_points::{SparsePoints, SparseRows};
 use super::tile;
-use crate::data::{Block, Columns, Dataset, RowBatch, RowGrid, reduction_block_rows};
+use crate::data::Dataset;
 use crate::error::{Error, Hint, Result};
 use crate::linalg::aligned::Aligned;
+use crate::passes::{Block, Columns, RowBatch, RowGrid, reduction_block_rows};
 use crate::scalar::Scalar;
 use ndarray::Array2;
 

@@ -3,10 +3,11 @@
 use super::ResolvedKernel;
 use super::points::{Arithmetic, Points, TILE};
 use super::tile::{self, Scratch, TileValue};
-use crate::data::{Dataset, RowGrid, batch_rows};
+use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::simd::{GemmFlags, Left};
+use crate::passes::{RowGrid, batch_rows};
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;

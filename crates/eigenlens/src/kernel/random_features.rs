@@ -2,10 +2,11 @@
 //! (Yu et al. 2016).
 
 use super::ResolvedKernel;
-use crate::data::{Dataset, RowGrid, batch_rows};
+use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::linalg::simd::{Elementwise, GemmFlags, Left, Tile, cos, elementwise};
 use crate::linalg::{dense, random};
+use crate::passes::{RowGrid, batch_rows};
 use crate::scalar::Scalar;
 use ndarray::{Array2, s};
 use rayon::prelude::*;

@@ -1,8 +1,9 @@
 //! Rows drawn from data in one pass, and the distances between them.
 
-use crate::data::{Dataset, RowGrid, reduction_block_rows};
+use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::linalg::random;
+use crate::passes::{RowGrid, reduction_block_rows};
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2};
 use rand::Rng;

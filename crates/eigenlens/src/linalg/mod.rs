@@ -2,6 +2,7 @@
 
 pub(crate) mod aligned;
 pub(crate) mod buffer_pool;
+pub(crate) mod cancel;
 pub(crate) mod dense;
 pub(crate) mod gemm;
 pub(crate) mod ordered_reduce;

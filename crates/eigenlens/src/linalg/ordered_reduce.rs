@@ -1,5 +1,7 @@
 //! Work that threads take as they come to it, with results that are taken in order.
 
+use super::cancel;
+use crate::error::{Error, Result};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -7,20 +9,20 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 /// Does `work` for every item, on the threads of the pool that are free, and hands what it returns to `take`
 /// in the order of the items: sums have the same bits for any number of threads. A thread takes the next item as
 /// it comes to it, and waits for others only where it is too far ahead of them. The first error, in the order
-/// of the items, ends it.
+/// of the items, ends it; so does cancellation.
 ///
 /// `work` has something of its own thread (from `begin`), its item, and the number of the item that the same
 /// thread is likely to do next. It must not wait for other work of the pool. No more than `ahead` results wait
 /// to be taken.
-pub(crate) fn ordered_reduce<I: Send, S, R: Send, E: Send>(
+pub(crate) fn ordered_reduce<I: Send, S, R: Send>(
     items: impl ExactSizeIterator<Item = I> + Send,
     ahead: usize,
     begin: impl Fn() -> S + Sync,
-    work: impl Fn(&mut S, I, usize) -> Result<R, E> + Sync,
+    work: impl Fn(&mut S, I, usize) -> Result<R> + Sync,
     take: impl FnMut(R) + Send,
-) -> Result<(), E> {
+) -> Result<()> {
     let threads = rayon::current_num_threads().min(items.len());
-    let items = Mutex::new(items.enumerate());
+    let (items, cancel) = (Mutex::new(items.enumerate()), cancel::current());
     let results = Results {
         state: Mutex::new(State { taken: 0, waiting: BTreeMap::new(), stopped: None, take }),
         changed: Condvar::new(),
@@ -35,7 +37,7 @@ pub(crate) fn ordered_reduce<I: Send, S, R: Send, E: Send>(
                 return;
             }
             let mut share = Share { results: &results, done: false };
-            let result = work(&mut own, item, index + threads);
+            let result = cancel.check().and_then(|()| work(&mut own, item, index + threads));
             results.add(index, result);
             share.done = true;
         }
@@ -48,21 +50,21 @@ pub(crate) fn ordered_reduce<I: Send, S, R: Send, E: Send>(
 }
 
 /// Results on their way.
-struct Results<R, E, F> {
-    state: Mutex<State<R, E, F>>,
+struct Results<R, F> {
+    state: Mutex<State<R, F>>,
     changed: Condvar,
 }
 
-struct State<R, E, F> {
+struct State<R, F> {
     /// How many have been taken.
     taken: usize,
-    waiting: BTreeMap<usize, Result<R, E>>,
+    waiting: BTreeMap<usize, Result<R>>,
     /// Set when nothing more is to be done, with the error if there was one.
-    stopped: Option<Option<E>>,
+    stopped: Option<Option<Error>>,
     take: F,
 }
 
-impl<R, E, F: FnMut(R)> Results<R, E, F> {
+impl<R, F: FnMut(R)> Results<R, F> {
     /// Waits until the result of an item may be added; never, where the work has ended.
     fn has_room_for(&self, index: usize, ahead: usize) -> bool {
         let mut state = lock(&self.state);
@@ -73,7 +75,7 @@ impl<R, E, F: FnMut(R)> Results<R, E, F> {
         state.stopped.is_none()
     }
 
-    fn add(&self, index: usize, result: Result<R, E>) {
+    fn add(&self, index: usize, result: Result<R>) {
         let mut state = lock(&self.state);
         let State { taken, waiting, stopped, take } = &mut *state;
         waiting.insert(index, result);
@@ -90,12 +92,12 @@ impl<R, E, F: FnMut(R)> Results<R, E, F> {
 }
 
 /// An item in work. Where it panics the other threads are let go, which would wait for its result.
-struct Share<'r, R, E, F> {
-    results: &'r Results<R, E, F>,
+struct Share<'r, R, F> {
+    results: &'r Results<R, F>,
     done: bool,
 }
 
-impl<R, E, F> Drop for Share<'_, R, E, F> {
+impl<R, F> Drop for Share<'_, R, F> {
     fn drop(&mut self) {
         if !self.done {
             lock(&self.results.state).stopped.get_or_insert(None);
@@ -126,7 +128,7 @@ mod tests {
                 // The first of every few take the longest.
                 let steps = if i.is_multiple_of(4) { 20_000 } else { 10 };
                 assert!((0..steps).map(std::hint::black_box).sum::<usize>() > 0);
-                Ok::<_, ()>(i)
+                Ok(i)
             };
             let take = |i| {
                 found.push(i);
@@ -144,9 +146,12 @@ mod tests {
     fn the_first_error_in_order_is_the_one() {
         for threads in [1, 3] {
             let mut sum = 0;
-            let work = |_: &mut (), i: usize, _: usize| if i >= 7 { Err(i) } else { Ok(i) };
+            let work = |_: &mut (), i: usize, _: usize| {
+                if i >= 7 { Err(Error::Internal(i.to_string())) } else { Ok(i) }
+            };
             let run = || ordered_reduce(0..100, 16, || (), work, |i| sum += i);
-            assert_eq!(pool::run(Some(threads), run).unwrap(), Err(7));
+            let ended = pool::run(Some(threads), run).unwrap();
+            assert!(matches!(ended, Err(Error::Internal(i)) if i == "7"));
             assert_eq!(sum, 21);
         }
     }
@@ -164,7 +169,7 @@ mod tests {
             });
             begun.wait();
             let mut sum = 0;
-            let work = |_: &mut (), i: usize, _: usize| Ok::<_, ()>(i);
+            let work = |_: &mut (), i: usize, _: usize| Ok(i);
             let run = || ordered_reduce(0..100, 4, || (), work, |i| sum += i);
             pool::run(Some(2), run).unwrap().unwrap();
             assert_eq!(sum, 4950);
@@ -173,10 +178,26 @@ mod tests {
     }
 
     #[test]
+    fn what_is_cancelled_ends_with_an_error() {
+        let cancel = cancel::Cancel::new();
+        let work = |_: &mut (), i: usize, _: usize| {
+            if i == 20 {
+                cancel.cancel();
+            }
+            Ok(i)
+        };
+        let mut taken = 0;
+        let run = || ordered_reduce(0..1000, 4, || (), work, |_| taken += 1);
+        let ended = cancel.scope(|| pool::run(Some(2), run)).unwrap();
+        assert!(matches!(ended, Err(Error::Cancelled)));
+        assert!((20..30).contains(&taken), "{taken} were taken");
+    }
+
+    #[test]
     fn a_panic_ends_the_others() {
         let work = |_: &mut (), i: usize, _: usize| {
             assert!(i != 5);
-            Ok::<_, ()>(())
+            Ok(())
         };
         let run = || pool::run(Some(2), || ordered_reduce(0..1000, 4, || (), work, |()| ()));
         assert!(std::panic::catch_unwind(run).is_err());

@@ -1,5 +1,6 @@
 //! Thread pools, built from the options and kept for the next fit.
 
+use super::cancel;
 use crate::error::{Error, Result};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::HashMap;
@@ -11,7 +12,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 pub(crate) fn run<R: Send>(threads: Option<usize>, work: impl FnOnce() -> R + Send) -> Result<R> {
     let threads =
         threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get()));
-    Ok(pool(threads)?.install(work))
+    Ok(pool(threads)?.install(cancel::carried(work)))
 }
 
 /// Process and threads: after a fork the threads of a pool are gone, and work given to it would wait

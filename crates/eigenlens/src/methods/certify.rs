@@ -1,10 +1,10 @@
 //! Pairs measured against the data, in the pass that makes the scores.
 
-use crate::data::{Pass, ScoreMoments, Scores, Standardized};
 use crate::error::Result;
 use crate::linalg::transpose::transpose_into;
 use crate::linalg::{gemm, random};
 use crate::model::LinearMap;
+use crate::passes::{Pass, ScoreMoments, Scores, Standardized};
 use crate::scalar::Scalar;
 use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};
 use crate::solver::covariance_solver::{CovarianceSolver, EigenPairs};
@@ -230,9 +230,10 @@ impl ResidualModel<'_> {
 mod tests {
     use super::super::fit::covariance;
     use super::*;
-    use crate::data::{Columns, Dataset, Moments, RowGrid, Scaler};
+    use crate::data::Dataset;
     use crate::operator::FeatureGram;
     use crate::options::Options;
+    use crate::passes::{Columns, Moments, RowGrid, Scaler};
     use crate::solver::finish;
 
     /// Certifies pairs of a covariance that was spoilt after it was formed, or spoilt pairs.

@@ -2,9 +2,7 @@
 //! its result dressed as a PCA.
 
 use super::fit::Fit;
-use crate::data::{
-    DataShape, Dataset, Missing, MissingReport, Observed, RowGrid, Scaler, check_rate, two_sum,
-};
+use crate::data::{DataShape, Dataset, Missing, MissingReport, check_rate};
 use crate::em::{
     Em, Estimate, FactorGaussian, Latent, Memory, Observer, expected_covariance_times, fit,
     log_likelihood, memory,
@@ -16,6 +14,7 @@ use crate::model::ModelCore;
 use crate::model::ppca::EmRecord;
 use crate::model::{LinearMap, PcaModel, PcaParts};
 use crate::n_components::{Head, LeadingPairs, Rule, Spectrum, resolve};
+use crate::passes::{Observed, RowGrid, Scaler, two_sum};
 use crate::plan::{Candidate, Demand, Plan, Route, cheapest, most_within, too_many};
 use crate::scalar::Scalar;
 use crate::solver::certificate::{self, Evidence, Measured, PROBES};

@@ -1,14 +1,14 @@
 //! What every method can do, behind one face: plan, fit, and say what it is.
 
 use super::option_spec::{OptionSpec, OptionValues};
-use crate::data::{
-    AnyArray, AnyDataset, DataShape, MissingReport, Moments, Preprocessing, Target, TermWeighting,
-};
+use crate::data::{AnyArray, AnyDataset, DataShape, MissingReport, Target, TermWeighting};
 use crate::em::{Observer, Progress};
 use crate::error::{Error, Result};
+use crate::linalg::cancel::{self, Cancel};
 use crate::model::Model;
 use crate::model::parts::Parts;
 use crate::n_components::NComponents;
+use crate::passes::{Moments, Preprocessing};
 use crate::plan::Plan;
 use crate::scalar::Scalar;
 use ndarray::Array2;
@@ -61,10 +61,10 @@ macro_rules! estimator {
             estimator!(@plan);
 
             fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
-                dispatch!(data, d => match context.wants_scores() {
+                context.cancel().scope(|| dispatch!(data, d => match context.wants_scores() {
                     true => self.fit_transform(d).map(Fitted::with_scores),
                     false => self.fit(d).map(Fitted::without_scores),
-                })
+                }))
             }
 
             $($($more)*)?
@@ -79,17 +79,16 @@ macro_rules! estimator {
             fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
                 let want_scores = context.wants_scores();
                 let ($this, $missing) = (self, data.missing());
-                if $iterates {
-                    return dispatch!(data, d => {
+                let iterates = $iterates;
+                context.cancel().scope(|| dispatch!(data, d => match want_scores {
+                    _ if iterates => {
                         let model = self.fit_observed(d, &mut |step| context.observe(step))?;
                         let scores = want_scores.then(|| model.transform(d)).transpose()?;
                         Ok(Fitted::new(model, scores))
-                    });
-                }
-                dispatch!(data, d => match want_scores {
+                    }
                     true => self.fit_transform(d).map(Fitted::with_scores),
                     false => self.fit(d).map(Fitted::without_scores),
-                })
+                }))
             }
 
             $($($more)*)?
@@ -107,10 +106,10 @@ macro_rules! estimator {
 
             fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
                 let target = context.target()?;
-                dispatch!(data, d => match context.wants_scores() {
+                context.cancel().scope(|| dispatch!(data, d => match context.wants_scores() {
                     true => self.fit_transform(d, target).map(Fitted::with_scores),
                     false => self.fit(d, target).map(Fitted::without_scores),
-                })
+                }))
             }
         }
     };
@@ -131,6 +130,7 @@ pub(super) use estimator;
 pub struct FitContext<'a> {
     target: Option<&'a Target>,
     observer: Option<&'a mut Observer<'a>>,
+    cancel: Option<&'a Cancel>,
     want_scores: bool,
     n_samples: Option<usize>,
 }
@@ -154,6 +154,11 @@ impl<'a> FitContext<'a> {
         FitContext { observer: Some(observer), ..self }
     }
 
+    /// What ends the fit from another thread.
+    pub fn with_cancel(self, cancel: &'a Cancel) -> Self {
+        FitContext { cancel: Some(cancel), ..self }
+    }
+
     /// Whether the scores of the training samples are wanted.
     pub fn with_scores(self, want_scores: bool) -> Self {
         FitContext { want_scores, ..self }
@@ -162,6 +167,11 @@ impl<'a> FitContext<'a> {
     /// How many samples there are, where a stream does not tell: defaults may look at it.
     pub fn with_n_samples(self, n_samples: Option<usize>) -> Self {
         FitContext { n_samples, ..self }
+    }
+
+    /// The token of the fit: its own, else that of the work it is a part of.
+    pub(super) fn cancel(&self) -> Cancel {
+        self.cancel.cloned().unwrap_or_else(cancel::current)
     }
 
     pub(super) fn wants_scores(&self) -> bool {
@@ -231,6 +241,10 @@ impl OptionValues {
     /// Fits the method with these options to data as they are read: what it wants done to them first is done
     /// here, and comes back with the model.
     pub fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
+        context.cancel().scope(|| self.fit_prepared(data, context))
+    }
+
+    fn fit_prepared(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
         let method = self.method();
         let shaped = |data: &AnyDataset| {
             let shape = data.shape();

@@ -3,10 +3,7 @@
 
 use super::certify::Certifier;
 use super::em::EmOptions;
-use crate::data::{
-    Columns, DataShape, Dataset, Missing, Moments, RowGrid, Scaler, ScoreMoments, Scores,
-    Standardized, compiled_here,
-};
+use crate::data::{DataShape, Dataset, Missing, compiled_here};
 use crate::em::Observer;
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
@@ -16,6 +13,7 @@ use crate::model::{LinearMap, PcaModel, PcaParts, factors};
 use crate::n_components::{Head, LeadingPairs, NComponents, Resolved, Rule, Spectrum, resolve};
 use crate::operator::FeatureGram;
 use crate::options::{Options, Solver};
+use crate::passes::{Columns, Moments, RowGrid, Scaler, ScoreMoments, Scores, Standardized};
 use crate::plan::{self, CovarianceTask, Plan, Route};
 use crate::scalar::{Scalar, typed};
 use crate::solver::covariance_solver::{CovarianceSolver, EigenPairs};

@@ -1,12 +1,12 @@
 //! The same fits from a matrix in place of data: moments, covariance, Gram matrix.
 
 use super::fit::{Fit, covariance, max_rank, n_varying};
-use crate::data::{Moments, Scaler};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::{self, gemm, pool};
 use crate::model::ModelCore;
 use crate::model::{GramPca, LinearMap, PcaModel, PcaParts};
 use crate::n_components::{AllValues, NComponents, Spectrum};
+use crate::passes::{Moments, Scaler};
 use crate::plan::{self, Route};
 use crate::solver::certificate::{self, Evidence, Measured, NoneMissed};
 use crate::solver::{dense, finish};

@@ -182,9 +182,9 @@ impl Isomap {
         let geodesics = Geodesics::new(&network, self.landmarks.unwrap_or(n))?;
         let mut from = match &landmarks {
             Some(nodes) => {
-                geodesics.rows(&nodes.iter().map(|&i| vec![(i, 0.0)]).collect::<Vec<Seeds>>())
+                geodesics.rows(&nodes.iter().map(|&i| vec![(i, 0.0)]).collect::<Vec<Seeds>>())?
             }
-            None => geodesics.all(),
+            None => geodesics.all()?,
         };
         drop(geodesics);
         from.par_mapv_inplace(|v| v * v);

@@ -94,7 +94,7 @@ fn exact_parts<T: Scalar>(
     let gram = if plan.route == Route::KernelBlocks {
         KernelGram::recomputed(&kernel, &points)
     } else {
-        KernelGram::stored(&kernel, &points)
+        KernelGram::stored(&kernel, &points)?
     };
     let diagonal = gram.diagonal();
     let column_means: Array1<f64> =

@@ -1,10 +1,11 @@
 //! Which way to the components of a kernel, and what it will cost.
 
 use super::kernel_pca::{Approximation, KernelPca, KernelStorage};
-use crate::data::{DataShape, reduction_block_rows};
+use crate::data::DataShape;
 use crate::error::{Error, Hint, Result};
 use crate::kernel::{Arithmetic, Kernel, Points};
 use crate::operator::KernelGram;
+use crate::passes::reduction_block_rows;
 use crate::plan::{Candidate, Demand, Plan, Route, cheapest, most_within, too_many};
 use crate::solver::krylov;
 

@@ -4,7 +4,7 @@ use super::estimator::{Estimator, FitContext, Fitted, Method, estimator, need_ta
 use super::kernel_options::{KERNEL, LABELS};
 use super::option_spec::{OptionSpec, OptionValues};
 use super::supervised_pca::{NO_RULES, refuse_rules};
-use crate::data::{AnyDataset, DataShape, Dataset, Target, compiled_here, reduction_block_rows};
+use crate::data::{AnyDataset, DataShape, Dataset, Target, compiled_here};
 use crate::dependence::{LabelKernel, Labels};
 use crate::error::{Error, Result, Warning};
 use crate::kernel::{Arithmetic, Gathering, Kernel, Points, Projection, ResolvedKernel};
@@ -15,6 +15,7 @@ use crate::model::{KernelMap, KernelSupervisedParts, KernelSupervisedPcaModel, T
 use crate::n_components::{AllValues, NComponents};
 use crate::operator::{KernelGram, Operator};
 use crate::options::Options;
+use crate::passes::reduction_block_rows;
 use crate::plan::{self, Plan, Route};
 use crate::scalar::Scalar;
 use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed};

@@ -323,13 +323,15 @@ impl Estimator for PpcaMixture {
     }
 
     fn fit(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
-        dispatch!(data, d => {
-            let model = match self.choose_parts {
-                true => self.fit_best(d)?.best,
-                false => self.fit_observed(d, &mut |step| context.observe(step))?,
-            };
-            let scores = context.wants_scores().then(|| model.transform(d)).transpose()?;
-            Ok(Fitted::new(model, scores))
+        context.cancel().scope(|| {
+            dispatch!(data, d => {
+                let model = match self.choose_parts {
+                    true => self.fit_best(d)?.best,
+                    false => self.fit_observed(d, &mut |step| context.observe(step))?,
+                };
+                let scores = context.wants_scores().then(|| model.transform(d)).transpose()?;
+                Ok(Fitted::new(model, scores))
+            })
         })
     }
 }

@@ -1,6 +1,6 @@
 //! What the spectral embeddings share: checks, neighbours, and the extreme pairs of their operators.
 
-use crate::data::{DataShape, Dataset, Missing, RowGrid, reduction_block_rows};
+use crate::data::{DataShape, Dataset, Missing};
 use crate::error::{Error, Hint, Result, Warning};
 use crate::graph::{Neighborhood, Neighbors, Network, Points, Search};
 use crate::linalg::random;
@@ -8,6 +8,7 @@ use crate::model::NegativePart;
 use crate::n_components::NComponents;
 use crate::operator::{Centered, Deflated, Operator, SparseSymmetric, SymmetricMatrix};
 use crate::options::Options;
+use crate::passes::{RowGrid, reduction_block_rows};
 use crate::plan::{self, Plan, Route};
 use crate::scalar::Scalar;
 use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};

@@ -3,10 +3,7 @@
 
 use super::fit;
 use super::supervised_pca::{SupervisedPca, refuse_rules};
-use crate::data::{
-    Columns, Cross, DataShape, Dataset, LabelPass, Moments, Pass, RowGrid, Scaler, ScoreMoments,
-    Scores, Standardized, Target, reading_memory, reduction_block_rows,
-};
+use crate::data::{DataShape, Dataset, Target};
 use crate::dependence::Labels;
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::{power_of_two, thin_svd};
@@ -16,6 +13,10 @@ use crate::model::{LinearMap, SupervisedParts, SupervisedPcaModel, TargetRecord}
 use crate::n_components::{Head, LeadingPairs, NComponents, Rule, Spectrum, resolve};
 use crate::operator::Blended;
 use crate::options::Solver;
+use crate::passes::{
+    Columns, Cross, LabelPass, Moments, Pass, RowGrid, Scaler, ScoreMoments, Scores, Standardized,
+    reading_memory, reduction_block_rows,
+};
 use crate::plan::{self, Candidate, Plan, Route, most_within};
 use crate::scalar::Scalar;
 use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};

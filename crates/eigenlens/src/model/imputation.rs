@@ -1,12 +1,13 @@
 //! Samples with holes under one Gaussian or several: which part a sample belongs to, and what belongs
 //! into its holes.
 
-use crate::data::{Dataset, RowGrid, Scaler, reduction_block_rows};
+use crate::data::Dataset;
 use crate::em::{Chunk, Conditional, Group, Latent, map_chunks, responsibilities};
 use crate::error::{Error, Result};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::{pool, random};
 use crate::model::ppca::ImputedEntry;
+use crate::passes::{RowGrid, Scaler, reduction_block_rows};
 use crate::scalar::Scalar;
 use ndarray::{Array1, Array2, ArrayView1};
 use std::collections::HashSet;

@@ -1,8 +1,9 @@
 //! The body of every linear model: standardise, project, and back.
 
-use crate::data::{Dataset, Made, Pass, RowGrid, Scaler, Scores, Standardized, compiled_here};
+use crate::data::{Dataset, Made, compiled_here};
 use crate::error::{Error, Result};
 use crate::linalg::{gemm, pool};
+use crate::passes::{Pass, RowGrid, Scaler, Scores, Standardized};
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2};
 

@@ -7,11 +7,12 @@ use super::imputation::{Gaussian, Gaussians, jacobian};
 use super::parts::{Parts, Value};
 use super::ppca::{EmRecord, Filled, Imputation, ImputedEntry, check_imputations};
 use super::summary::{Shares, Summary, SummaryColumn, number, opening, rows_value};
-use crate::data::{Dataset, Made, Scaler, compiled_here};
+use crate::data::{Dataset, Made, compiled_here};
 use crate::em::{FactorGaussian, Latent};
 use crate::error::{Error, Result};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::random;
+use crate::passes::Scaler;
 use crate::scalar::Scalar;
 use ndarray::{Array1, Array2};
 

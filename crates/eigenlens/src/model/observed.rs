@@ -1,11 +1,12 @@
 //! Scores of samples with holes: least squares on what is observed, and what that costs.
 
 use super::LinearMap;
-use crate::data::{BLOCK, Dataset, RowBatch, RowGrid, batch_rows};
+use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::linalg::dense::{power_of_two, symmetric_eigen};
 use crate::linalg::pool;
 use crate::linalg::small::{cholesky, inverse, packed_len};
+use crate::passes::{BLOCK, RowBatch, RowGrid, batch_rows};
 use crate::scalar::Scalar;
 use ndarray::{Array1, Array2, ArrayView2};
 use rayon::prelude::*;

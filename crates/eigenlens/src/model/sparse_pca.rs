@@ -2,9 +2,10 @@
 
 use super::ModelCore;
 use super::{LinearMap, SparsePath};
-use crate::data::{Dataset, Scaler};
+use crate::data::Dataset;
 use crate::error::{Result, Warning};
 use crate::linalg::dense::power_of_two;
+use crate::passes::Scaler;
 use crate::plan::Plan;
 use crate::scalar::Scalar;
 use crate::solver::Convergence;

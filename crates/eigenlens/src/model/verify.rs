@@ -2,8 +2,9 @@
 //! their kernels.
 
 use super::PcaParts;
-use crate::data::{Dataset, RowGrid, Scaler, compiled_here, reduction_block_rows};
+use crate::data::{Dataset, compiled_here};
 use crate::error::{Error, Result};
+use crate::passes::{RowGrid, Scaler, reduction_block_rows};
 use crate::scalar::Scalar;
 use ndarray::ArrayView2;
 use std::borrow::Cow;

@@ -1,9 +1,9 @@
 //! `α Xsᵀ W Xs + β M Mᵀ`: between what varies most and what depends on the labels most.
 
 use super::Operator;
-use crate::data::Standardized;
 use crate::error::Result;
 use crate::linalg::gemm;
+use crate::passes::Standardized;
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2};
 

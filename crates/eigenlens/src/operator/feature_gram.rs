@@ -1,8 +1,8 @@
 //! `Xsᵀ W Xs / (n − 1)` of standardised data, one pass per application, never formed.
 
 use super::Operator;
-use crate::data::Standardized;
 use crate::error::Result;
+use crate::passes::Standardized;
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2};
 

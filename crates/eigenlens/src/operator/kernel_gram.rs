@@ -4,6 +4,7 @@ use super::Operator;
 use crate::error::Result;
 use crate::kernel::{Arithmetic, Points, ResolvedKernel, Scratch, TILE, tile};
 use crate::linalg::aligned::Aligned;
+use crate::linalg::cancel;
 use crate::linalg::simd::{GROUP, WIDTH, fetch_line, symmetric_tile, vectorized};
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2, Axis};
@@ -48,20 +49,20 @@ impl<'a> KernelGram<'a> {
     }
 
     /// Tiles are computed once and kept: in f32 where the points are.
-    pub fn stored(kernel: &'a ResolvedKernel, points: &'a Points) -> Self {
+    pub fn stored(kernel: &'a ResolvedKernel, points: &'a Points) -> Result<Self> {
         let mut gram = Self::recomputed(kernel, points);
         let (tiles, sums) = match points.arithmetic() {
             Some(Arithmetic::F32) => {
-                let (tiles, sums) = gram.all_tiles::<f32>();
+                let (tiles, sums) = gram.all_tiles::<f32>()?;
                 (Tiles::F32(tiles), sums)
             }
             _ => {
-                let (tiles, sums) = gram.all_tiles::<f64>();
+                let (tiles, sums) = gram.all_tiles::<f64>()?;
                 (Tiles::F64(tiles), sums)
             }
         };
         (gram.tiles, gram.row_sums) = (Some(tiles), Some(sums));
-        gram
+        Ok(gram)
     }
 
     /// The same with rows and columns centred.
@@ -95,21 +96,23 @@ impl<'a> KernelGram<'a> {
         Ok(sums.into_raw_vec_and_offset().0)
     }
 
-    fn all_tiles<S: tile::TileValue>(&self) -> (Aligned<S>, Vec<f64>) {
+    fn all_tiles<S: tile::TileValue>(&self) -> Result<(Aligned<S>, Vec<f64>)> {
         let panels = self.points.n_panels();
         let mut tiles = Aligned::<S>::zeros(panels * (panels + 1) / 2 * SIZE);
         let places: Vec<(usize, usize)> =
             (0..panels).flat_map(|i| (0..=i).map(move |j| (i, j))).collect();
+        let cancel = cancel::current();
         let sums: Vec<TileSums> = tiles
             .par_chunks_mut(SIZE)
             .zip(&places)
             .map_init(Scratch::default, |scratch, (out, &(i, j))| {
+                cancel.check()?;
                 let (a, b) = (self.points.panel(i), self.points.panel(j));
                 let values = tile::values::<S>(self.kernel, &a, &b, scratch);
                 interleave(values, a.rows, b.rows, out);
-                TileSums::of(values, a.rows, b.rows)
+                Ok(TileSums::of(values, a.rows, b.rows))
             })
-            .collect();
+            .collect::<Result<_>>()?;
         let mut total = vec![0.0; panels * TILE];
         for (&(i, j), sums) in places.iter().zip(&sums) {
             let mut add = |panel: usize, sums: &[f64]| {
@@ -121,11 +124,12 @@ impl<'a> KernelGram<'a> {
             }
         }
         total.truncate(self.points.len());
-        (tiles, total)
+        Ok((tiles, total))
     }
 
     /// `K X` for padded blocks of [`WIDTH`] columns.
-    fn product(&self, x: &[Aligned<f64>]) -> Vec<Aligned<f64>> {
+    fn product(&self, x: &[Aligned<f64>]) -> Result<Vec<Aligned<f64>>> {
+        let cancel = cancel::current();
         let panels = self.points.n_panels();
         let length = panels * TILE * WIDTH;
         let parts: Vec<Vec<Aligned<f64>>> = (0..PARTS.min(panels))
@@ -135,13 +139,14 @@ impl<'a> KernelGram<'a> {
                 let mut scratch = Scratch::default();
                 let mut room = Aligned::<f64>::zeros(SIZE);
                 for i in (0..panels).filter(|&i| part_of(i, panels) == part) {
+                    cancel.check()?;
                     for j in 0..=i {
                         self.one_tile((i, j), &mut scratch, &mut room, x, &mut y);
                     }
                 }
-                y
+                Ok(y)
             })
-            .collect();
+            .collect::<Result<_>>()?;
         let mut parts = parts.into_iter();
         let mut total = parts.next().unwrap_or_default();
         for part in parts {
@@ -152,7 +157,7 @@ impl<'a> KernelGram<'a> {
             }
             self.give_back(part);
         }
-        total
+        Ok(total)
     }
 
     /// A block of zeros.
@@ -344,7 +349,7 @@ impl Operator for KernelGram<'_> {
                 block
             })
             .collect();
-        let y = self.product(&x);
+        let y = self.product(&x)?;
         for (c, mut column) in out.columns_mut().into_iter().enumerate() {
             let from = &y[c / WIDTH];
             for i in 0..n {
@@ -390,16 +395,16 @@ mod tests {
                     assert!(off < within * n as f64, "{n} {b}: {off:e}");
                 };
                 check(KernelGram::recomputed(&kernel, &points), &matrix, 1e-14);
-                check(KernelGram::stored(&kernel, &points), &matrix, 1e-14);
-                check(KernelGram::stored(&kernel, &points).centered(), &centered, 1e-14);
-                check(KernelGram::stored(&kernel, &narrow), &matrix, 1e-6);
+                check(KernelGram::stored(&kernel, &points).unwrap(), &matrix, 1e-14);
+                check(KernelGram::stored(&kernel, &points).unwrap().centered(), &centered, 1e-14);
+                check(KernelGram::stored(&kernel, &narrow).unwrap(), &matrix, 1e-6);
                 check(KernelGram::recomputed(&kernel, &narrow).centered(), &centered, 1e-6);
             }
             assert_eq!(KernelGram::recomputed(&kernel, &points).diagonal(), vec![1.0; n]);
             for (gram, within) in [
-                (KernelGram::stored(&kernel, &points), 1e-14),
+                (KernelGram::stored(&kernel, &points).unwrap(), 1e-14),
                 (KernelGram::recomputed(&kernel, &points), 1e-14),
-                (KernelGram::stored(&kernel, &narrow), 1e-6),
+                (KernelGram::stored(&kernel, &narrow).unwrap(), 1e-6),
             ] {
                 for (sum, row) in gram.row_sums().unwrap().iter().zip(matrix.rows()) {
                     assert!((sum - row.sum()).abs() < within * n as f64);

@@ -1,10 +1,11 @@
 //! The routes to the leading pairs of a covariance, and what they cost.
 
 use super::{Candidate, Demand, Plan, Route, cheapest, most_within};
-use crate::data::{DataShape, has_gram_apply, reading_memory, reduction_block_rows};
+use crate::data::DataShape;
 use crate::error::{Error, Hint, Result};
 use crate::n_components::{NComponents, Rule};
 use crate::options::{Options, Solver};
+use crate::passes::{has_gram_apply, reading_memory, reduction_block_rows};
 use crate::solver::{dense, krylov, tsqr};
 
 /// What a plan is made from.

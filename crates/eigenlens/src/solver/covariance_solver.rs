@@ -2,10 +2,10 @@
 
 use super::krylov::{self, EigenRequest, Remainder};
 use super::{Convergence, dense, randomized, tsqr};
-use crate::data::Standardized;
 use crate::error::Result;
 use crate::operator::FeatureGram;
 use crate::options::Options;
+use crate::passes::Standardized;
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2, Axis};
 

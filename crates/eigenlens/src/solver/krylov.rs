@@ -6,7 +6,7 @@
 
 use super::{Convergence, finish};
 use crate::error::Result;
-use crate::linalg::{dense, gemm, random};
+use crate::linalg::{cancel, dense, gemm, random};
 use crate::operator::Operator;
 use crate::options::Options;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, s};
@@ -95,6 +95,7 @@ pub(crate) fn largest(operator: &dyn Operator, request: &EigenRequest) -> Result
     let mut pace = Pace::default();
     loop {
         // Step 2: multiply the newest block, take out what is known, keep the rest as the next one.
+        cancel::check()?;
         let coupling = basis.expand(operator)?;
         record.operator_applications += 1;
         since_check += 1;

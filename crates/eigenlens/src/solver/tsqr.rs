@@ -1,9 +1,9 @@
 //! Singular values and right vectors of tall or wide data through QR factorisations: nothing is
 //! squared, so small singular values keep their digits.
 
-use crate::data::Standardized;
 use crate::error::{Error, Hint, Result};
 use crate::linalg::dense::{qr_q, qr_r, thin_svd};
+use crate::passes::Standardized;
 use crate::scalar::Scalar;
 use crate::solver::certificate::orthogonality;
 use ndarray::{Array2, Axis, concatenate, s};

@@ -5,6 +5,7 @@ use super::deadline::Deadline;
 use super::node::{Node, Outcome, Problem};
 use super::truncated_power::{Found, SupportSearch};
 use crate::error::{Error, Result};
+use crate::linalg::cancel;
 use ndarray::ArrayView2;
 use rayon::prelude::*;
 use std::cmp::Ordering;
@@ -121,6 +122,7 @@ pub(crate) fn prove(
         if batch.is_empty() {
             break;
         }
+        cancel::check()?;
         if nodes >= limits.nodes || (nodes > 0 && deadline.has_passed()) {
             stopped_by =
                 Some(if nodes >= limits.nodes { StoppedBy::Nodes } else { StoppedBy::Time });

@@ -7,7 +7,7 @@ use super::elastic_net::soft;
 use super::gram::Gram;
 use super::vector::SparseVector;
 use crate::error::Result;
-use crate::linalg::gemm;
+use crate::linalg::{cancel, gemm};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use rayon::prelude::*;
 
@@ -65,6 +65,7 @@ pub(crate) fn learn(gram: &Gram, options: &Learning) -> Result<Learned> {
     let mut objective: Vec<f64> = Vec::new();
     let mut change = f64::INFINITY;
     while objective.len() < options.max_iterations && change >= options.tolerance {
+        cancel::check()?;
         state.code();
         let renewed = state.dictionary()?;
         let value = state.objective();

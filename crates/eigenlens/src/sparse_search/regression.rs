@@ -6,7 +6,7 @@ use super::gram::Gram;
 use super::lars;
 use super::vector::SparseVector;
 use crate::error::Result;
-use crate::linalg::dense;
+use crate::linalg::{cancel, dense};
 use ndarray::{ArrayView1, ArrayView2};
 use rayon::prelude::*;
 
@@ -71,6 +71,7 @@ pub(crate) fn regress<'a>(gram: &Gram, options: &'a Alternation<'a>) -> Result<R
     let mut change = f64::INFINITY;
     let mut iterations = 0;
     while iterations < options.max_iterations && change > options.tolerance {
+        cancel::check()?;
         iterations += 1;
         // A: the orthonormal matrix closest to S B (Procrustes; their Theorem 4).
         let product = gram.apply_sparse(&found)?;

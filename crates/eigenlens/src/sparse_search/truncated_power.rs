@@ -4,7 +4,7 @@ use super::gram::Gram;
 use super::local_search;
 use super::vector::SparseVector;
 use crate::error::Result;
-use crate::linalg::{dense, random};
+use crate::linalg::{cancel, dense, random};
 use crate::solver::finish;
 use ndarray::{Array1, ArrayView1, ArrayView2};
 
@@ -161,6 +161,7 @@ fn iterate(gram: &Gram, options: &SupportSearch, starts: Vec<SparseVector>) -> R
             break;
         }
         let vectors: Vec<SparseVector> = moving.iter().map(|&p| paths[p].vector.clone()).collect();
+        cancel::check()?;
         let products = gram.apply_sparse(&vectors)?;
         for (&p, product) in moving.iter().zip(products.outer_iter()) {
             let path = &mut paths[p];

@@ -1,7 +1,7 @@
 //! From data or a matrix to a model: the covariance, the search, what the components explain.
 
 use super::{Formulation, PenaltyScale, SparsePca, path};
-use crate::data::{Columns, DataShape, Dataset, Moments, RowGrid, Scaler, Standardized};
+use crate::data::{DataShape, Dataset};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::pool;
@@ -10,6 +10,7 @@ use crate::methods::from_matrix;
 use crate::model::ModelCore;
 use crate::model::{Optimality, SparseParts, SparsePcaModel};
 use crate::operator::{FeatureGram, Operator};
+use crate::passes::{Columns, Moments, RowGrid, Scaler, Standardized};
 use crate::plan::{self, Candidate, Plan, Route};
 use crate::scalar::Scalar;
 use crate::solver::krylov::{self, EigenRequest};

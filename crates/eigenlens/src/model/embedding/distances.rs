@@ -1,13 +1,14 @@
 //! New samples placed by their distances to training samples: MDS, Isomap, landmarks.
 
 use super::{TOGETHER, neighborhood, neighbors_of};
-use crate::data::{Dataset, RowGrid};
+use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::graph::{
     Geodesics, Metric, Neighborhood, Network, Points, Seeds, check_entries, squared_distances,
 };
 use crate::linalg::dense::power_of_two;
 use crate::linalg::gemm;
+use crate::passes::RowGrid;
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2, Axis, s};
 
@@ -107,7 +108,7 @@ impl DistanceMap {
                     .collect();
                 let geodesics = Geodesics::new(network, seeds.len())?;
                 self.in_pieces(seeds.len(), |rows| {
-                    let mut distances = geodesics.rows(&seeds[rows]);
+                    let mut distances = geodesics.rows(&seeds[rows])?;
                     if let Some(landmarks) = landmarks {
                         distances = pick_columns(distances.view(), landmarks);
                     }

@@ -1,9 +1,9 @@
 //! A linear model taken apart and put together.
 
 use super::{Array, Numbers, Parts, Value, records, wrong};
-use crate::data::Scaler;
 use crate::error::Result;
 use crate::model::{LinearMap, PcaModel, PcaParts};
+use crate::passes::Scaler;
 use crate::solver::certificate;
 use ndarray::Array2;
 

@@ -2,9 +2,9 @@
 
 use super::pca::{components, not_negative, scaler};
 use super::{Parts, Value, records, wrong};
-use crate::data::Scaler;
 use crate::error::Result;
 use crate::model::{LinearMap, SupervisedParts, SupervisedPcaModel, TargetRecord};
+use crate::passes::Scaler;
 
 const METHOD: &str = "supervised-pca";
 

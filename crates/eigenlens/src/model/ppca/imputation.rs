@@ -1,11 +1,12 @@
 //! What belongs into the holes, and how sure that is.
 
 use super::PpcaModel;
-use crate::data::{Dataset, RowGrid, compiled_here, reduction_block_rows};
+use crate::data::{Dataset, compiled_here};
 use crate::em::Latent;
 use crate::error::{Error, Result};
 use crate::linalg::random;
 use crate::model::imputation::{Gaussian, Gaussians};
+use crate::passes::{RowGrid, reduction_block_rows};
 use crate::scalar::{Scalar, typed};
 use ndarray::Array2;
 

@@ -1,10 +1,10 @@
 //! `Xcᵀ W Δ`, what the data have in common with a label factor, in one pass with means and variances.
 
 use super::columns::{Columns, add_squares, block_mean, check_finite, rescale, row_of};
-use super::factor::Factor;
-use super::passes::SMALL_PRODUCT;
 use super::row_grid::{BLOCK, Block, RowBatch, RowGrid, batch_rows, reduction_block_rows};
 use super::scaler::Scaler;
+use super::standardized::SMALL_PRODUCT;
+use crate::data::Factor;
 use crate::error::Result;
 use crate::linalg::gemm::slice_mut;
 use crate::linalg::simd::{GemmFlags, Left, Tile, fetch_lines, vectorized};

@@ -7,7 +7,8 @@ use super::row_grid::{
 };
 use super::score_moments::{ScoreAccumulator, ScoreMoments};
 use super::target_projection::{LabelPass, TargetProjection};
-use super::{Scaler, Source, sparse};
+use super::{Scaler, sparse};
+use crate::data::Source;
 use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::buffer_pool::PooledBuffer;

@@ -167,7 +167,7 @@ pub(super) fn pack<T: Scalar>(
 mod tests {
     use super::*;
     use crate::data::Dataset;
-    use crate::data::row_grid::RowBatch;
+    use crate::passes::row_grid::RowBatch;
     use ndarray::Array2;
 
     /// A value that was common once is not taken for the mean of rows that lie far away: squares about it

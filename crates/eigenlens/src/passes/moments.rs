@@ -3,11 +3,12 @@
 use super::columns::{Columns, block_mean_into, check_finite, rescale, two_sum};
 use super::feature_permutation::{FeaturePermutation, common_in_groups};
 use super::integer_moments::IntegerMoments;
+use super::moments_bytes as bytes;
 use super::packing::{Packed, pack, pack_block, set_shift, shift_to_common};
 use super::row_grid::{
     BLOCK, RowBatch, RowGrid, Shift, Workspace, batch_rows, reduction_block_rows,
 };
-use super::{Dataset, moments_bytes as bytes};
+use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::buffer_pool::PooledBuffer;

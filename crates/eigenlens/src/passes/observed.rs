@@ -2,8 +2,8 @@
 //! holes are, in one pass.
 
 use super::columns::{Columns, rescale, two_sum};
-use super::missing::MissingCounts;
 use super::row_grid::{BLOCK, RowBatch, RowGrid, batch_rows, reduction_block_rows};
+use crate::data::MissingCounts;
 use crate::error::{Error, Result};
 use crate::scalar::Scalar;
 use rayon::prelude::*;

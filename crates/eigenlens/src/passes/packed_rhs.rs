@@ -147,8 +147,9 @@ impl PackedRhs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{Columns as Moments, Dataset, RowGrid};
+    use crate::data::Dataset;
     use crate::linalg::random;
+    use crate::passes::{Columns as Moments, RowGrid};
     use ndarray::Array2;
 
     /// Scores of rows as they lie have the bits of those from panels, and are the sums they stand for.
@@ -165,7 +166,7 @@ mod tests {
         let scaler = Scaler::new::<T>(&columns, None, true, true);
         let packed_rhs = PackedRhs::new(v.view(), &scaler);
         assert_eq!(packed_rhs.is_narrow(), k <= SMALL_N && has_wide_registers());
-        let look = |batch: crate::data::RowBatch<T>| {
+        let look = |batch: super::super::RowBatch<T>| {
             let mut scratch = Vec::new();
             let block = batch.block(0, n, &mut scratch);
             let stride = d.next_multiple_of(8);

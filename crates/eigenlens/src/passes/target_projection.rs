@@ -1,7 +1,7 @@
 //! Labels in a pass: what the scores have in common with them, and what stands in for the scores.
 
-use super::factor::{Factor, FactorRhs};
 use super::row_grid::RowBatch;
+use crate::data::{Factor, FactorRhs};
 use crate::linalg::gemm::transposed_product;
 use crate::linalg::simd::vectorized;
 use crate::scalar::Scalar;
@@ -120,10 +120,9 @@ impl<'p> TargetProjection<'p> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{
-        Columns, Csr, Dataset, Pass, RowGrid, SampleWeights, Scaler, Standardized, UNLABELLED,
-    };
+    use super::super::{Columns, Pass, RowGrid, Scaler, Standardized};
     use super::*;
+    use crate::data::{Csr, Dataset, SampleWeights, UNLABELLED};
     use crate::linalg::random;
 
     /// `Xsᵀ W (α Z + β Δ Q)` and `Δᵀ W Z`, made by one pass.

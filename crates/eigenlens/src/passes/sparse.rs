@@ -1,14 +1,15 @@
 //! The same passes over sparse rows: centring and scaling are applied to the thin side, so that
 //! only stored entries are touched.
 
+use super::Scaler;
 use super::columns::Columns;
 use super::cross::finish_rows;
-use super::factor::Factor;
-use super::passes::{Pass, Standardized};
 use super::row_grid::RowGrid;
 use super::score_moments::{ScoreAccumulator, ScoreMoments};
+use super::standardized::{Pass, Standardized};
 use super::target_projection::TargetProjection;
-use super::{Csr, Scaler, Source};
+use crate::data::Factor;
+use crate::data::{Csr, Source};
 use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::buffer_pool::PooledBuffer;

@@ -2,8 +2,8 @@
 //! once. The scale of the columns goes into V and into the result instead.
 
 use super::Standardized;
-use super::passes::{REDUCTION_BLOCKS, SMALL_PRODUCT, all_finite};
 use super::row_grid::{RowBatch, Workspace, reduction_block_rows};
+use super::standardized::{REDUCTION_BLOCKS, SMALL_PRODUCT, all_finite};
 use crate::error::Result;
 use crate::linalg::aligned::Aligned;
 use crate::linalg::buffer_pool::PooledBuffer;
@@ -127,8 +127,9 @@ fn block_rows(d: usize, element: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{Columns, Dataset, Pass, RowGrid, SampleWeights, Scaler};
+    use crate::data::{Dataset, SampleWeights};
     use crate::linalg::random;
+    use crate::passes::{Columns, Pass, RowGrid, Scaler};
 
     /// Rows far from 0, with weights, of columns on scales of their own: against the wider pass, which
     /// centres and scales every entry before it is used.

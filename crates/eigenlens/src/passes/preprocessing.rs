@@ -1,8 +1,9 @@
 //! What is done to data before a method sees them: counts of terms weighted, missing entries resolved.
 
-use super::{
-    AnyDataset, Csr, Dataset, Missing, MissingReport, Resolved, SampleWeights, Target,
-    TermWeighting, TermWeights,
+use super::Resolved;
+use crate::data::{
+    AnyDataset, Csr, Dataset, Missing, MissingReport, SampleWeights, Target, TermWeighting,
+    TermWeights,
 };
 use crate::error::{Error, Hint, Result};
 use crate::options::Options;

@@ -214,7 +214,8 @@ impl<T: Scalar> FeaturePermutation<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{Dataset, RowGrid};
+    use crate::data::Dataset;
+    use crate::passes::RowGrid;
 
     /// Those listed are constant or mostly 7, by turns.
     fn kinds(d: usize, common: &[usize]) -> Vec<Kind<f64>> {

@@ -1,10 +1,12 @@
 //! Data ready for passes: weights resolved, columns prescaled where their squares would not be
 //! numbers, and rows cut into a fixed grid, whatever blocks the reader lends.
 
-use super::{Columns, Dataset, SampleWeights, Source};
+use super::Columns;
+use crate::data::{Dataset, SampleWeights, Source, check_weight_count, wrong_weight_count};
 use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::buffer_pool::{BufferPool, PooledBuffer};
+use crate::linalg::cancel;
 use crate::linalg::dense::power_of_two;
 use crate::linalg::gemm::rows_of;
 use crate::linalg::simd::{Lines, Room};
@@ -298,12 +300,14 @@ impl<'a, T: Scalar> RowGrid<'a, T> {
 }
 
 impl<T: Scalar> RowGrid<'_, T> {
+    /// The next rows of a pass, unless it was cancelled.
     fn batch<'s>(
         &'s self,
         first: usize,
         rows: usize,
         body: Body<'s, T>,
     ) -> Result<RowBatch<'s, T>> {
+        cancel::check()?;
         let counts = match &self.counts {
             None => None,
             Some(counts) => Some(counts.get(first..first + rows).ok_or_else(|| {
@@ -313,14 +317,6 @@ impl<T: Scalar> RowGrid<'_, T> {
         let n_features = self.data.n_features();
         Ok(RowBatch { first, rows, n_features, body, counts, prescale: self.prescale.as_deref() })
     }
-}
-
-pub(super) fn check_weight_count(weights: usize, rows: usize) -> Result<()> {
-    if weights == rows { Ok(()) } else { Err(wrong_weight_count(weights, rows.to_string())) }
-}
-
-fn wrong_weight_count(weights: usize, expected: String) -> Error {
-    Error::Shape { what: "the list of weights", found: format!("{weights} weights"), expected }
 }
 
 /// Consecutive rows.
@@ -336,7 +332,7 @@ pub(crate) struct RowBatch<'s, T: Scalar> {
 
 enum Body<'s, T: Scalar> {
     Dense(ArrayView2<'s, T>),
-    Sparse(&'s super::Csr<T>),
+    Sparse(&'s crate::data::Csr<T>),
 }
 
 impl<T: Scalar> RowBatch<'_, T> {

@@ -1,7 +1,8 @@
 //! Mean and variance of every feature, for whoever asks.
 
+use super::RowGrid;
 use super::columns::Columns;
-use super::{Dataset, RowGrid};
+use crate::data::Dataset;
 use crate::error::Result;
 use crate::linalg::dense::power_of_two;
 use crate::linalg::pool;

@@ -1,8 +1,9 @@
 //! Data with holes made whole by a simple policy: rows or columns left out, or means put in.
 
-use super::missing::{Missing, MissingReport, check_rate};
+use super::RowGrid;
 use super::observed::Observed;
-use super::{Csr, Dataset, RowGrid, RowReader, Rows, SampleWeights, Source, Target};
+use crate::data::{Csr, Dataset, RowReader, Rows, SampleWeights, Source, Target};
+use crate::data::{Missing, MissingReport, check_rate};
 use crate::error::{Error, Result};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::pool;
