@@ -2,6 +2,7 @@
 
 use crate::errors;
 use crate::files::{Files, Held};
+use crate::interrupt::detached;
 use eigenlens::{AnyArray, AnyDataset, Csr, Dataset, Error, Missing, SampleWeights, Scalar};
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -110,6 +111,18 @@ impl<'a> OwnedData<'a> {
         }
     }
 
+    /// Whether one pass over the data is a matter of milliseconds.
+    fn is_small(&self) -> bool {
+        const ENTRIES: usize = 1 << 20;
+        match &self.source {
+            Source::F64(x) => x.len() < ENTRIES,
+            Source::F32(x) => x.len() < ENTRIES,
+            Source::Sparse64(x) => x.n_stored() < ENTRIES,
+            Source::Sparse32(x) => x.n_stored() < ENTRIES,
+            Source::Files(_) => false,
+        }
+    }
+
     /// The data as the library takes them. Files must have been read into `held`.
     pub fn data<'d>(&'d self, held: Option<&'d Held<'a>>) -> eigenlens::Result<AnyDataset<'d>> {
         let data = match &self.source {
@@ -153,7 +166,7 @@ impl<'a> OwnedData<'a> {
         memory: Option<u64>,
         work: impl Fn(&AnyDataset) -> eigenlens::Result<R> + Send + Sync,
     ) -> PyResult<R> {
-        let done = py.detach(|| match self.files() {
+        let job = || match self.files() {
             None => work(&self.data(None)?).map_err(Failed::Library),
             Some(files) => {
                 let held = files.load(memory).map_err(Failed::File)?;
@@ -161,7 +174,9 @@ impl<'a> OwnedData<'a> {
                 files.keep_findings(&held);
                 Ok(done)
             }
-        })?;
+        };
+        // A thread of its own would cost more than little work, which ends before anyone interrupts it.
+        let done = if self.is_small() { py.detach(job)? } else { detached(py, job)? };
         self.warn(py)?;
         Ok(done)
     }

@@ -9,6 +9,7 @@ mod dependence;
 mod errors;
 mod files;
 mod inside;
+mod interrupt;
 mod kernels;
 mod methods;
 mod model;

@@ -3,6 +3,7 @@
 use crate::data::{DataArgs, Failed, to_array};
 use crate::errors;
 use crate::files::Files;
+use crate::interrupt::detached;
 use crate::model::Model;
 use crate::options::{Shared, values};
 use crate::target::TargetArg;
@@ -64,12 +65,12 @@ pub fn fit<'py>(
     let method = Configured::new(name, given, target, options)?;
     let data = data.take()?;
     let fitted = match data.files() {
-        None => py.detach(|| Ok::<_, Failed>(method.fit(&data.data(None)?, scores)?))?,
+        None => detached(py, || Ok::<_, Failed>(method.fit(&data.data(None)?, scores)?))?,
         Some(files) => {
             let budget = py.detach(|| share(&method, files))?;
             let held = py.detach(|| files.load(budget.table)).map_err(Failed::File)?;
             let method = method.within(budget.left(held.n_bytes()));
-            py.detach(|| {
+            detached(py, || {
                 let fitted = method.fit(&data.data(Some(&held))?, scores);
                 files.keep_findings(&held);
                 fitted.map_err(|error| files.explain(budget.explain(error, held.n_bytes())))
