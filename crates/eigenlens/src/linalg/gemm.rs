@@ -148,6 +148,17 @@ pub(crate) fn product_into(
     });
 }
 
+/// `C = A B` for a few rows of A (n × m, one after the other) on the calling thread.
+pub(crate) fn product_of_rows(a: &[f64], n: usize, m: usize, b: ArrayView2<f64>, c: &mut [f64]) {
+    let columns = b.ncols();
+    if m == 0 || n == 0 || columns == 0 {
+        return c.fill(0.0);
+    }
+    let (b, b_stride) = rows_of(&b);
+    let flags = GemmFlags { overwrite: true, ..GemmFlags::default() };
+    f64::product(Left::new(a, n, m, m, 1), b, b_stride, columns, c, columns, flags);
+}
+
 /// `A B`, row-major.
 pub(crate) fn product(a: ArrayView2<f64>, b: ArrayView2<f64>) -> Array2<f64> {
     let mut c = Array2::zeros((a.nrows(), b.ncols()));

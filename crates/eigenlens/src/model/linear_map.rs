@@ -2,10 +2,12 @@
 
 use crate::data::{Dataset, Made, compiled_here};
 use crate::error::{Error, Result};
+use crate::linalg::pages::populate_pages;
 use crate::linalg::{gemm, pool};
 use crate::passes::{Pass, RowGrid, Scaler, Scores, Standardized};
 use crate::scalar::Scalar;
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView2, s};
+use rayon::prelude::*;
 
 /// `z = U (x − μ)/scale`, with rows of U orthonormal; null components give 0.
 #[derive(Clone, Debug)]
@@ -104,15 +106,44 @@ impl LinearMap {
                 expected: format!("{}", self.n_components()),
             });
         }
-        // Divided, not multiplied by one over it: that need not be a number.
-        let z = Array2::from_shape_fn((n, k), |(i, j)| {
-            let sound = j < self.rank && factors[j] != 0.0;
-            if sound { scores[[i, j]].to_f64() / factors[j] } else { 0.0 }
-        });
-        let rows = pool::run(self.threads, || gemm::product(z.view(), self.components.view()))?;
-        Ok(Array2::from_shape_fn(rows.dim(), |(i, f)| {
-            T::from_f64(self.scaler.unstandardize(rows[[i, f]], f))
-        }))
+        let d = self.components.ncols();
+        let mut rows = Array2::from_elem((n, d), T::default());
+        // Few enough that what is made of them in f64 stays in the cache until it is written.
+        let block = ((1 << 15) / d.max(1)).clamp(8, 256);
+        pool::run(self.threads, || {
+            let out = rows.as_slice_mut().unwrap_or_default();
+            out.par_chunks_mut((block * d).max(1)).enumerate().for_each_init(
+                || (Vec::new(), Vec::new()),
+                |(z, product), (index, out)| {
+                    let lines = scores.slice(s![index * block..index * block + out.len() / d, ..]);
+                    populate_pages(out);
+                    self.restore(lines, factors, z, product, out);
+                },
+            );
+        })?;
+        Ok(rows)
+    }
+
+    /// A few rows from their scores; `z` and `product` are room.
+    fn restore<T: Scalar>(
+        &self,
+        scores: ArrayView2<T>,
+        factors: &[f64],
+        z: &mut Vec<f64>,
+        product: &mut Vec<f64>,
+        out: &mut [T],
+    ) {
+        let (n, k) = scores.dim();
+        z.clear();
+        for row in scores.rows() {
+            // Divided, not multiplied by one over it: that need not be a number.
+            z.extend(row.iter().zip(factors).enumerate().map(|(j, (score, factor))| {
+                if j < self.rank && *factor != 0.0 { score.to_f64() / factor } else { 0.0 }
+            }));
+        }
+        product.resize(out.len(), 0.0);
+        gemm::product_of_rows(z, n, k, self.components.view(), product);
+        self.scaler.unstandardize_rows(product, out);
     }
 
     /// The lengths of standardised rows and of what the components leave of them, the latter from

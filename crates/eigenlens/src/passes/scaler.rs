@@ -2,6 +2,7 @@
 
 use super::columns::Columns;
 use crate::linalg::dense::{exponent_of, power_of_two};
+use crate::linalg::simd::vectorized;
 use crate::scalar::Scalar;
 
 /// `xs_f = ((x_f 2⁻ᵉ − mean_f) − low_f) · weight_f`: centring, scaling and the power of two that
@@ -91,6 +92,33 @@ impl Scaler {
         let inside = if self.inv_scale[f] > 0.0 { x / self.inv_scale[f] } else { 0.0 };
         let exponent = self.column_exponents.as_ref().map_or(0, |e| e[f]);
         ((inside + self.mean_lo[f]) + self.mean_hi[f]) * power_of_two(exponent)
+    }
+
+    /// The same for whole rows, one after the other.
+    pub fn unstandardize_rows<T: Scalar>(&self, rows: &[f64], out: &mut [T]) {
+        let d = self.inv_scale.len().max(1);
+        let lines = rows.chunks_exact(d).zip(out.chunks_exact_mut(d));
+        if self.column_exponents.is_some() {
+            for (row, out) in lines {
+                for (f, (x, out)) in row.iter().zip(out).enumerate() {
+                    *out = T::from_f64(self.unstandardize(*x, f));
+                }
+            }
+            return;
+        }
+        vectorized(
+            #[inline(always)]
+            || {
+                for (row, out) in lines {
+                    let means = self.mean_lo.iter().zip(&self.mean_hi);
+                    let columns = self.inv_scale.iter().zip(means);
+                    for ((x, out), (inv_scale, (lo, hi))) in row.iter().zip(out).zip(columns) {
+                        let inside = if *inv_scale > 0.0 { x / inv_scale } else { 0.0 };
+                        *out = T::from_f64((inside + lo) + hi);
+                    }
+                }
+            },
+        );
     }
 
     /// The mean in true units.

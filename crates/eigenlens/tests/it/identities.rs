@@ -952,3 +952,37 @@ fn given_matrices_of_any_layout() {
         }
     }
 }
+
+/// `x̂ = μ + scale ∘ (Uᵀ z)` by plain loops, for more rows than are worked on at a time and in each element type;
+/// a row has the same bits alone and among others.
+#[test]
+fn rows_come_back_from_scores_by_the_formula() {
+    let mut random = Random::new(29);
+    let mut x = random.ordinary(2_000, 37);
+    x.column_mut(5).fill(3.0);
+    for standardize in [false, true] {
+        for whiten in [false, true] {
+            let pca = Pca::new(6).standardize(standardize).whiten(whiten);
+            let (model, scores) = pca.fit_transform(&x).unwrap();
+            let spread = model.explained_variance();
+            let back = model.inverse_transform(scores.view()).unwrap();
+            for ((i, f), found) in back.indexed_iter() {
+                let kept: f64 = (0..6)
+                    .map(|j| {
+                        let unit = if whiten { spread[j].sqrt() } else { 1.0 };
+                        scores[[i, j]] * unit * model.components()[[j, f]]
+                    })
+                    .sum();
+                let expected = model.mean()[f] + model.scale().map_or(1.0, |s| s[f]) * kept;
+                assert!((found - expected).abs() < 1e-11, "{i}, {f}: {found} for {expected}");
+            }
+            for i in [0, 7, 255, 256, 1_999] {
+                let alone = model.inverse_transform(scores.slice(s![i..i + 1, ..])).unwrap();
+                assert_eq!(alone.row(0), back.row(i));
+            }
+            let narrow = model.inverse_transform(scores.mapv(|v| v as f32).view()).unwrap();
+            let off = back.iter().zip(&narrow).map(|(a, b)| (a - f64::from(*b)).abs());
+            assert!(off.fold(0.0, f64::max) < 1e-4);
+        }
+    }
+}
