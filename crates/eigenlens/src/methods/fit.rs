@@ -13,8 +13,7 @@ use crate::model::{LinearMap, PcaModel, PcaParts, factors};
 use crate::n_components::{Head, LeadingPairs, NComponents, Resolved, Rule, Spectrum, resolve};
 use crate::operator::FeatureGram;
 use crate::options::{Options, Solver};
-use crate::passes::{Columns, Moments, RowGrid, Scaler, ScoreMoments, Scores, Standardized};
-use crate::plan::{self, CovarianceTask, Plan, Route};
+use crate::plan::{self, Beside, CovarianceTask, Plan, Route};
 use crate::scalar::{Scalar, typed};
 use crate::solver::covariance_solver::{CovarianceSolver, EigenPairs};
 use crate::solver::{finish, krylov};
@@ -32,6 +31,8 @@ pub(super) struct Fit {
     pub whiten: bool,
     pub solver: Solver,
     pub options: Options,
+    /// What the caller allocates beside the fit: part of the plan.
+    pub beside: Beside,
 }
 
 typed!(WithScores, T => Result<(PcaModel, Array2<T>)>);
@@ -46,6 +47,7 @@ impl Fit {
             whiten: false,
             solver: Solver::Auto,
             options: Options::default(),
+            beside: Beside::default(),
         }
     }
 
@@ -375,6 +377,7 @@ impl Fit {
             at_least: 0,
             solver: self.solver,
             options: &self.options,
+            beside: self.beside,
         }
     }
 

@@ -13,11 +13,7 @@ use crate::model::{LinearMap, SupervisedParts, SupervisedPcaModel, TargetRecord}
 use crate::n_components::{Head, LeadingPairs, NComponents, Rule, Spectrum, resolve};
 use crate::operator::Blended;
 use crate::options::Solver;
-use crate::passes::{
-    Columns, Cross, LabelPass, Moments, Pass, RowGrid, Scaler, ScoreMoments, Scores, Standardized,
-    reading_memory, reduction_block_rows,
-};
-use crate::plan::{self, Candidate, Plan, Route, most_within};
+use crate::plan::{self, Beside, Candidate, Plan, Route, most_within};
 use crate::scalar::Scalar;
 use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};
 use crate::solver::covariance_solver::EigenPairs;
@@ -162,7 +158,8 @@ impl<T: Scalar> Supervised<'_, '_, T> {
 
     /// Supervision 0: PCA itself, and what its components carry of HSIC.
     pub fn unsupervised(&self, want_scores: bool) -> Result<(SupervisedPcaModel, Array2<T>)> {
-        let (pca, scores) = self.estimator.unsupervised().run(self.data, want_scores)?;
+        let like = beside_labels(self.estimator, &self.data.shape(), self.labels);
+        let (pca, scores) = like.run(self.data, want_scores)?;
         let pca = pca.into_parts();
         let cross = Cross::of(&mut RowGrid::new(self.data)?, &self.labels.factor)?;
         let scaler = &pca.map.scaler;
@@ -530,11 +527,19 @@ fn blended_matrix<T: Scalar>(
 
 /// What will be done, from the shapes of data and labels.
 pub(super) fn plan(estimator: &SupervisedPca, shape: &DataShape, labels: &Labels) -> Result<Plan> {
-    let like = estimator.unsupervised();
     if estimator.supervision == 0.0 {
-        return Ok(like.plan(shape)?.with_more(labels.held_memory()));
+        return beside_labels(estimator, shape, labels).plan(shape);
     }
+    let like = estimator.unsupervised();
     SupervisedTask::new(estimator, &like, shape, labels).plan()
+}
+
+/// PCA, as supervision 0 asks for it: the labels are held beside it and multiplied with the data after it.
+fn beside_labels(estimator: &SupervisedPca, shape: &DataShape, labels: &Labels) -> fit::Fit {
+    let mut like = estimator.unsupervised();
+    let task = SupervisedTask::new(estimator, &like, shape, labels);
+    like.beside = Beside { held: labels.held_memory(), afterwards: task.product_memory() };
+    like
 }
 
 /// What a plan is made from.
@@ -632,6 +637,15 @@ impl<'a> SupervisedTask<'a> {
         }
     }
 
+    /// What the product of data and labels takes: itself, in several forms, and the pass that makes it.
+    fn product_memory(&self) -> u64 {
+        let (width, product) = (self.labels.factor.width() as u64, self.product());
+        let d = self.task.d() as u64;
+        let sums = if self.in_one_pass() { 20 * product + 120 * d * 8 } else { 4 * product };
+        let sparse = 9 * product.next_multiple_of(64) * 8 / width.clamp(1, 8);
+        8 * product + sums + 40 * d * 8 + if self.task.sparse() { sparse } else { 0 }
+    }
+
     /// What supervision needs beside the pairs: the product with the labels, and the last pass.
     fn own_memory(&self, n_components: usize) -> u64 {
         let (task, shape) = (&self.task, self.task.shape);
@@ -642,18 +656,12 @@ impl<'a> SupervisedTask<'a> {
         let padded = (n_components as u64 + 1 + PROBES as u64).next_multiple_of(8);
         let small = d * padded * 8 <= 1 << 20;
         let sums = padded * width * 8;
-        let first = if self.in_one_pass() { 20 * product + 120 * d * 8 } else { 4 * product }
-            + 40 * d * 8
-            + if task.sparse() {
-                9 * product.next_multiple_of(64) * 8 / width.clamp(1, 8)
-            } else {
-                0
-            };
-        let last = if small { 18 } else { 6 } * d * padded * 8
+        let last = 8 * product
+            + if small { 18 } else { 6 } * d * padded * 8
             + (16 * unit * padded * 8).max(64 * sums)
             + 20 * sums
             + (4 << 20)
             + if task.sparse() { 9 * d * padded * 8 } else { 0 };
-        8 * product + first.max(last) + reading + self.labels.held_memory() + (2 << 20)
+        self.product_memory().max(last) + reading + self.labels.held_memory() + (2 << 20)
     }
 }

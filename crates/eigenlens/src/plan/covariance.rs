@@ -17,6 +17,16 @@ pub(crate) struct CovarianceTask<'a> {
     pub at_least: usize,
     pub solver: Solver,
     pub options: &'a Options,
+    pub beside: Beside,
+}
+
+/// Bytes that whoever asks for a fit allocates itself, within the same budget.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Beside {
+    /// Held from before the fit until after it.
+    pub held: u64,
+    /// Allocated at the peak of what follows, while the fit's model is held.
+    pub afterwards: u64,
 }
 
 impl CovarianceTask<'_> {
@@ -176,7 +186,9 @@ impl CovarianceTask<'_> {
             _ => 0,
         };
         let counts = 8 * self.shape.n_weights.unwrap_or(0) as u64;
-        work.max(certificate).max(sample).saturating_add(model + reading + counts + (2 << 20))
+        let Beside { held, afterwards } = self.beside;
+        let peak = work.max(certificate).max(sample).max(afterwards);
+        peak.saturating_add(model + reading + counts + (2 << 20)).saturating_add(held)
     }
 
     /// The routes that could be taken: the one asked for, or all that `Solver::Auto` knows.
