@@ -22,7 +22,7 @@ class KernelSupervisedPCA(Supervised):
     ----------
     n_components : int, float or None, default=None
         A number, or a share of the dependence; None: as many as the target can tell apart.
-    kernel : {'rbf', 'linear', 'poly', 'sigmoid', 'laplacian', 'cosine', 'precomputed'} or callable, \
+    kernel : {'rbf', 'linear', 'laplacian', 'poly', 'sigmoid', 'cosine', 'precomputed'} or callable, \
 default='rbf'
         The kernel between samples. `'precomputed'`: X is the kernel with the training samples. A
         function of two samples is asked for every pair; its model is pickled, not saved.
@@ -71,7 +71,7 @@ default='rbf'
     _constraints = {
         **SUPERVISED,
         "kernel": [
-            Words("rbf", "linear", "poly", "sigmoid", "laplacian", "cosine", "precomputed"),
+            Words(*(name for name in _kernels.COMPILED if name != "delta")),
             CALLABLE,
         ],
         "gamma": [Number(0, open_low=True), NOTHING],

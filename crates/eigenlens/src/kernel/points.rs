@@ -2,6 +2,7 @@
 //! a panel is either operand of the micro-kernel without being rearranged.
 
 use super::ResolvedKernel;
+use super::functions::Start;
 use super::sparse_points::{SparsePoints, SparseRows};
 use super::tile;
 use crate::data::Dataset;
@@ -90,7 +91,7 @@ impl<'k, 'd, T: Scalar> Gathering<'k, 'd, T> {
         }
         let mut grid = RowGrid::new(data)?;
         let columns = Columns::of(&mut grid)?;
-        if grid.exponents().is_some() && !matches!(kernel, ResolvedKernel::Delta) {
+        if grid.exponents().is_some() && !kernel.spec().any_size {
             return Err(Error::Unsupported {
                 what: "a kernel of data this large or small".into(),
                 why: "would leave the range of numbers",
@@ -128,15 +129,7 @@ impl<'k, 'd, T: Scalar> Gathering<'k, 'd, T> {
     pub fn arithmetic(&self) -> Arithmetic {
         let norm = self.columns.squares.iter().sum::<f64>() / self.columns.weight;
         let sane = (1e-30..1e30).contains(&norm);
-        let fine = match *self.kernel {
-            // The error of a distance, ε‖x‖², is multiplied by γ.
-            ResolvedKernel::Rbf { gamma } => sane && gamma * norm <= 64.0,
-            ResolvedKernel::Linear
-            | ResolvedKernel::Polynomial { .. }
-            | ResolvedKernel::Sigmoid { .. }
-            | ResolvedKernel::Cosine => sane,
-            _ => false,
-        };
+        let fine = sane && self.kernel.does_in_single_precision(norm);
         if T::EPSILON > f64::EPSILON && fine && !self.exact {
             Arithmetic::F32
         } else {
@@ -156,17 +149,14 @@ impl<'k, 'd, T: Scalar> Gathering<'k, 'd, T> {
         let sparse = self.data.is_sparse();
         let kernel = self.kernel;
         let form = match self.arithmetic() {
-            _ if sparse
-                && !matches!(kernel, ResolvedKernel::Custom(_) | ResolvedKernel::Precomputed) =>
-            {
+            _ if sparse && !matches!(kernel.spec().start, Start::Rows | Start::Given) => {
                 Form::Sparse(SparseRows::default())
             }
             Arithmetic::F32 => Form::F32(Vec::new()),
             Arithmetic::F64 => Form::F64(Vec::new()),
         };
         // Of translated points the distances are the same, but lose no digits to an offset.
-        let shifts =
-            kernel.is_translation_invariant() || (self.center && *kernel == ResolvedKernel::Linear);
+        let shifts = kernel.spec().translation_invariant || (self.center && kernel.is("linear"));
         let shift = if shifts && !sparse { self.columns.mean_hi.clone() } else { Vec::new() };
         Points::new(kernel, form, self.data.n_features(), shift)
     }
@@ -178,8 +168,8 @@ impl Points {
             form,
             n_features,
             shift,
-            normalize: *kernel == ResolvedKernel::Cosine,
-            absolute: matches!(kernel, ResolvedKernel::Laplacian { .. }),
+            normalize: kernel.spec().unit_rows,
+            absolute: kernel.spec().moduli,
             len: 0,
         }
     }

@@ -1,6 +1,6 @@
 //! Exact kernel PCA: the leading eigenpairs of `H K H`, with K kept or recomputed in blocks.
 
-use super::kernel_pca::{KernelPca, bandwidth, not_square};
+use super::kernel_pca::{KernelPca, not_square};
 use super::kernel_plan::KernelTask;
 use crate::data::Dataset;
 use crate::error::{Error, Result, Warning};
@@ -79,7 +79,7 @@ fn exact_parts<T: Scalar>(
     let (n, d) = (gathering.n_samples(), data.n_features());
     fit.check_k(n, Some(n), d)?;
     let points = gathering.gather()?;
-    if kernel == ResolvedKernel::Precomputed {
+    if kernel.is_precomputed() {
         if n != d {
             return Err(not_square(n, d));
         }
@@ -173,7 +173,7 @@ fn exact_parts<T: Scalar>(
     } else if rank < k {
         warnings.push(Warning::NullComponents { rank, requested: k });
     }
-    if let Some(gamma) = bandwidth(&kernel)
+    if let Some(gamma) = kernel.width()
         && let Some(value) = all_alike(n as f64, mean, trace)
     {
         warnings.push(Warning::DegenerateKernel { gamma, value });
@@ -184,8 +184,7 @@ fn exact_parts<T: Scalar>(
         warnings.push(Warning::IndefiniteKernel { share, smallest, complete });
     }
     // Step 7: the model.
-    let points =
-        if kernel == ResolvedKernel::Precomputed { Points::absent(&kernel, n) } else { points };
+    let points = if kernel.is_precomputed() { Points::absent(&kernel, n) } else { points };
     let threads = fit.options.threads;
     let map =
         KernelMap::of_eigenvectors(kernel, points, &vectors, &values, column_means.view(), threads);

@@ -193,7 +193,7 @@ impl KernelSupervisedPca {
         labels.factor.check_rows(n)?;
         self.n_components.check_limit(n, n, d)?;
         let points = gathering.gather()?;
-        if kernel == ResolvedKernel::Precomputed {
+        if kernel.is_precomputed() {
             if n != d {
                 return Err(not_square(n, d));
             }
@@ -257,8 +257,7 @@ impl KernelSupervisedPca {
         let offsets = if self.center { means.dot(&all).to_vec() } else { vec![0.0; k] };
         let variance = (diagonal.iter().sum::<f64>() - means.sum()).max(0.0) / divisor;
         let warnings = self.warnings(labels, rank, k, top, smallest, total, &order, &values);
-        let points =
-            if kernel == ResolvedKernel::Precomputed { Points::absent(&kernel, n) } else { points };
+        let points = if kernel.is_precomputed() { Points::absent(&kernel, n) } else { points };
         let pairs = (labels.weight - 1.0) * (labels.weight - 1.0);
         Ok(KernelSupervisedPcaModel::new(KernelSupervisedParts {
             core: ModelCore {

@@ -83,7 +83,9 @@ fn equal_rows_have_the_kernel_of_no_distance() {
     let last = x.row(137).to_owned();
     x.row_mut(2).assign(&last);
     let sparse = csr(&x);
-    for kernel in [ResolvedKernel::Rbf { gamma: 1e6 }, ResolvedKernel::Laplacian { gamma: 1e6 }] {
+    let gamma = Bandwidth::Gamma(1e6);
+    for kernel in [Kernel::Rbf { gamma }, Kernel::Laplacian { gamma }] {
+        let kernel = kernel.resolve(&x, 0).unwrap();
         let dense = kernel.matrix(&x, &x).unwrap();
         let sparse = kernel.matrix(&sparse, &sparse).unwrap();
         for values in [&dense, &sparse] {
