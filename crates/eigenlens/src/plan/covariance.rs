@@ -3,7 +3,7 @@
 use super::{Candidate, Demand, Plan, Route, cheapest, most_within};
 use crate::data::DataShape;
 use crate::error::{Error, Hint, Result};
-use crate::n_components::{NComponents, Rule};
+use crate::n_components::{NComponents, Need};
 use crate::options::{Options, Solver};
 use crate::passes::{has_gram_apply, reading_memory, reduction_block_rows};
 use crate::solver::{dense, krylov, tsqr};
@@ -180,7 +180,7 @@ impl CovarianceTask<'_> {
         // Rules that look at data take a sample of at most a few million entries; eight draws at
         // once hold two copies each.
         let sample = match self.n_components {
-            NComponents::Rule(Rule::ParallelAnalysis | Rule::CrossValidation) => {
+            NComponents::Rule(rule) if rule.need() == Need::Data => {
                 24 * 8 * n.saturating_mul(d).min(4_000_000 + d)
             }
             _ => 0,
