@@ -65,7 +65,7 @@ pub enum Error {
         /// Its name, or its number in words.
         name: String,
     },
-    /// Hardly a row or a column is without holes, so that leaving them out leaves nothing. Choose
+    /// Hardly a row or a column is without missing entries, so that leaving them out leaves nothing. Choose
     /// another [`Missing`](crate::Missing) policy.
     #[error("`{policy}` leaves {left}, because the others have holes")]
     NothingLeft {

@@ -276,13 +276,13 @@ impl Points {
         let plain = data.unweighted();
         let grid = RowGrid::new(&plain)?;
         grid.for_each_batch(reduction_block_rows(data.n_features()), |batch| {
-            self.push_slab(&plain, &batch)
+            self.push_batch(&plain, &batch)
         })?;
         Ok(())
     }
 
     /// Appends the rows of a batch, which begins at a whole panel.
-    pub fn push_slab<T: Scalar>(&mut self, data: &Dataset<T>, batch: &RowBatch<T>) -> Result<()> {
+    pub fn push_batch<T: Scalar>(&mut self, data: &Dataset<T>, batch: &RowBatch<T>) -> Result<()> {
         let mut scratch = Vec::new();
         for at in (0..batch.rows).step_by(TILE) {
             let block = batch.block(at, (at + TILE).min(batch.rows), &mut scratch);

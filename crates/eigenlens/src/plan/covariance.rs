@@ -125,12 +125,12 @@ impl CovarianceTask<'_> {
         let k = n_components as u64 + 1 + 8;
         let padded = k.next_multiple_of(8);
         let element = self.shape.element_bytes();
-        let unit = reduction_block_rows(self.d()) as u64;
+        let block_rows = reduction_block_rows(self.d()) as u64;
         let reading = reading_memory(self.n(), self.d(), element, self.shape.streamed)
             / if self.sparse() { 8 } else { 1 };
         // The last pass: scores, residuals, probes.
         let certificate = if d * padded * 8 <= 1 << 20 { 18 } else { 6 } * d * padded * 8
-            + 2 * unit * padded * 8
+            + 2 * block_rows * padded * 8
             + (32 << 20) / 8
             // What an iteration believes is probed beside what it may have missed.
             + if route == Route::Iterative { (18 * 2 + 6) * d * 8 * 8 } else { 0 }
@@ -151,7 +151,7 @@ impl CovarianceTask<'_> {
                 let scatter = if d <= 336 {
                     33 * d * d * 8
                 } else {
-                    4 * unit * (d + 48) * element + d * d * 8
+                    4 * block_rows * (d + 48) * element + d * d * 8
                 };
                 scatter.max(2 * d * d * 8 + eigen(d)) + 2 * d * d * 8
             }
