@@ -63,10 +63,10 @@ def hsic(
     X, Y : array-like of shape (n_samples,) or (n_samples, n_columns), or sparse matrix
         Numbers, or one column of text.
     kernel_x, kernel_y : str, default='auto'
-        `'rbf'`, `'laplacian'`, `'linear'`, `'cosine'`, `'delta'` (1 for equal rows) or
+        `'rbf'`, `'laplacian'`, `'chi2'`, `'linear'`, `'cosine'`, `'delta'` (1 for equal rows) or
         `'precomputed'`; `'auto'`: rbf for numbers, delta for text.
     gamma_x, gamma_y : float or None, default=None
-        γ of rbf and laplacian; None: by the median distance.
+        γ of rbf, laplacian and chi2; None: by the median distance.
     method : {'permutation', 'gamma'}, default='permutation'
         `'gamma'` takes a gamma distribution with the exact mean and variance over all permutations.
     n_permutations : int, default=1000

@@ -288,7 +288,7 @@ pub enum Error {
         /// What would be accepted.
         expected: &'static str,
     },
-    /// A given distance or affinity is below 0.
+    /// A given distance or affinity is below 0, or an entry of data whose kernel is for histograms and counts.
     #[error("{what} ({row}, {column}) is {value}, but it must be at least 0")]
     Negative {
         /// What it would be.

@@ -32,6 +32,8 @@ pub(crate) struct Points {
     normalize: bool,
     /// Keep sums of moduli in place of squares.
     absolute: bool,
+    /// Entries below 0 are refused.
+    non_negative: bool,
     len: usize,
 }
 
@@ -170,6 +172,7 @@ impl Points {
             shift,
             normalize: kernel.spec().unit_rows,
             absolute: kernel.spec().moduli,
+            non_negative: kernel.spec().non_negative,
             len: 0,
         }
     }
@@ -295,6 +298,9 @@ impl Points {
     pub fn push_block<T: Scalar>(&mut self, data: &Dataset<T>, block: &Block<T>) -> Result<()> {
         if let Some((row, column, value)) = block.find_bad() {
             return Err(data.bad_entry(row, column, value));
+        }
+        if self.non_negative {
+            check_not_negative(block)?;
         }
         let d = self.n_features;
         let (shift, normalize) = (&self.shift, self.normalize);
@@ -471,6 +477,18 @@ impl<S: Scalar> Panel<S> {
         let norms = tile::self_products(&values, rows, d);
         Panel { values, norms }
     }
+}
+
+/// Refuses entries below 0, naming the first.
+fn check_not_negative<T: Scalar>(block: &Block<T>) -> Result<()> {
+    for i in 0..block.rows {
+        let row = block.row(i);
+        if let Some(column) = row.iter().position(|v| v.to_f64() < 0.0) {
+            let (row, value) = (block.first + i, row[column].to_f64());
+            return Err(Error::Negative { what: "the entry", row, column, value });
+        }
+    }
+    Ok(())
 }
 
 fn to_unit_length(row: &mut [f64]) {

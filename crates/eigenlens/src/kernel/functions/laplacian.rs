@@ -42,12 +42,13 @@ fn sparse_overlap(pair: &SparsePair, scratch: &mut Vec<f64>, out: &mut [f64]) {
     pair.overlap(scratch, out, modulus);
 }
 
-fn finish(parameters: &Parameters, a: &PanelRef, b: &PanelRef, tile: &mut [f64]) {
+/// `exp(−γ · distance)`, from distances or, of sparse rows, from what sums of moduli have too much.
+pub(super) fn finish(parameters: &Parameters, a: &PanelRef, b: &PanelRef, tile: &mut [f64]) {
     let overlap = matches!(a.body, Body::Sparse(_));
     elementwise(Exponential { a, b, gamma: parameters.number("gamma"), overlap, tile });
 }
 
-/// `exp(−γ ‖x−y‖₁)`; of sparse rows the distance is the sum of moduli less the overlap.
+/// Of sparse rows the distance is the sum of moduli less the overlap.
 struct Exponential<'a> {
     a: &'a PanelRef<'a>,
     b: &'a PanelRef<'a>,

@@ -1,5 +1,6 @@
 //! The kernels: a file each, and a row in the table below.
 
+mod chi2;
 mod cosine;
 mod delta;
 mod laplacian;
@@ -82,6 +83,11 @@ kernels! {
         /// γ, or the rule that finds it.
         gamma: Bandwidth,
     },
+    /// `exp(−γ Σ (x−y)²/(x+y))`, for entries of at least 0: histograms, counts.
+    chi2: Chi2 {
+        /// γ, or the rule that finds it.
+        gamma: Bandwidth,
+    },
     /// `(γ x·y + c)^p`.
     polynomial: Polynomial {
         /// p, from 1 to 100.
@@ -140,6 +146,8 @@ pub struct KernelSpec {
     pub(super) unit_rows: bool,
     /// Whether sums of moduli are wanted of sparse rows in place of sums of squares.
     pub(super) moduli: bool,
+    /// Whether entries below 0 have no kernel.
+    pub(super) non_negative: bool,
     /// Whether the kernel is the same for data of any size, be it beyond squares that are numbers.
     pub(super) any_size: bool,
 }
@@ -193,6 +201,7 @@ impl KernelSpec {
             translation_invariant: false,
             unit_rows: false,
             moduli: false,
+            non_negative: false,
             any_size: false,
         }
     }
