@@ -102,7 +102,9 @@ def hsic(
 
 # Those that need nothing said, or a width that the data can say.
 _KERNELS = tuple(
-    name for name, parameters in _kernels.COMPILED.items() if not parameters or name in _kernels.WIDTHS
+    name
+    for name, parameters in _kernels.COMPILED.items()
+    if not parameters or name in _kernels.WIDTHS
 )
 
 

@@ -23,8 +23,7 @@ class KernelSupervisedPCA(Supervised):
     n_components : int, float or None, default=None
         A number, or a share of the dependence; None: as many as the target can tell apart.
     kernel : {'rbf', 'linear', 'laplacian', 'chi2', 'poly', 'sigmoid', 'cosine', 'precomputed'} or \
-callable, \
-default='rbf'
+callable, default='rbf'
         The kernel between samples. `'precomputed'`: X is the kernel with the training samples. A
         function of two samples is asked for every pair; its model is pickled, not saved.
     gamma : float or None, default=None
