@@ -3,6 +3,7 @@
 
 #[path = "memory/configurations.rs"]
 mod configurations;
+#[allow(dead_code)]
 #[path = "it/estimators.rs"]
 mod estimators;
 #[allow(dead_code)]

@@ -2,7 +2,7 @@
 
 use super::functions::SQUARED_DISTANCES;
 use super::sample::{sample_rows, squared_distances};
-use crate::data::{Columns, Dataset, RowGrid};
+use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::passes::{Columns, RowGrid};
 use crate::scalar::Scalar;

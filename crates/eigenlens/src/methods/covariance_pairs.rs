@@ -1,9 +1,10 @@
 //! The leading pairs of a covariance, as the search for the number of components asks for them.
 
 use super::fit::Fit;
-use crate::data::{Columns, Dataset};
+use crate::data::Dataset;
 use crate::error::Result;
 use crate::n_components::{Head, LeadingPairs, Rule, Spectrum};
+use crate::passes::Columns;
 use crate::plan;
 use crate::scalar::Scalar;
 use crate::solver::covariance_solver::{CovarianceSolver, EigenPairs};

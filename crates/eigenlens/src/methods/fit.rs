@@ -5,10 +5,7 @@ use super::certify::Certifier;
 use super::covariance_pairs::CovariancePairs;
 use super::em::EmOptions;
 use super::fit_warnings::{mind_seen_scores, score_warnings, warn};
-use crate::data::{
-    Columns, DataShape, Dataset, Missing, Moments, RowGrid, Scaler, ScoreMoments, Scores,
-    Standardized, compiled_here,
-};
+use crate::data::{DataShape, Dataset, Missing, compiled_here};
 use crate::em::Observer;
 use crate::error::{Error, Result, Warning};
 use crate::linalg::{gemm, pool};
@@ -17,6 +14,7 @@ use crate::model::{LinearMap, PcaModel, PcaParts, factors};
 use crate::n_components::{NComponents, Resolved, resolve};
 use crate::operator::FeatureGram;
 use crate::options::{Options, Solver};
+use crate::passes::{Columns, Moments, RowGrid, Scaler, ScoreMoments, Scores, Standardized};
 use crate::plan::{self, Beside, CovarianceTask, Plan, Route};
 use crate::scalar::{Scalar, typed};
 use crate::solver::certificate::Certificate;

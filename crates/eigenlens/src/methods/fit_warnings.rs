@@ -1,9 +1,10 @@
 //! What users of PCA and its kin should know of their data and scores.
 
 use super::fit::Fit;
-use crate::data::{Columns, Dataset, Scaler, ScoreMoments};
+use crate::data::Dataset;
 use crate::error::Warning;
 use crate::linalg::dense::power_of_two;
+use crate::passes::{Columns, Scaler, ScoreMoments};
 use crate::scalar::Scalar;
 
 /// Warnings that follow from means, variances and values.

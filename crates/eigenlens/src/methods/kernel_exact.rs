@@ -80,7 +80,7 @@ fn exact_parts<T: Scalar>(
     // 2. The kernel, its means and its trace.
     let gram = match plan.route {
         Route::KernelBlocks => KernelGram::recomputed(&kernel, &points),
-        _ => KernelGram::stored(&kernel, &points),
+        _ => KernelGram::stored(&kernel, &points)?,
     };
     let means = KernelMeans::of(&gram, points.arithmetic())?;
     let gram = gram.centered();

@@ -14,6 +14,10 @@ use crate::model::{LinearMap, SupervisedParts, SupervisedPcaModel, TargetRecord}
 use crate::n_components::{Head, LeadingPairs, NComponents, Rule, Spectrum, resolve};
 use crate::operator::Blended;
 use crate::options::Solver;
+use crate::passes::{
+    Columns, Cross, LabelPass, Moments, Pass, RowGrid, Scaler, ScoreMoments, Scores, Standardized,
+    reading_memory, reduction_block_rows,
+};
 use crate::plan::{self, Beside, Candidate, Plan, Route, most_within};
 use crate::scalar::Scalar;
 use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};
