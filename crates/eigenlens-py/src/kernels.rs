@@ -3,14 +3,23 @@
 use crate::data::DataArgs;
 use crate::errors;
 use crate::options::values;
-use eigenlens::AnyDataset;
-use eigenlens::{Error, Kernel};
+use eigenlens::{AnyDataset, Error, KERNELS, Kernel, KernelSpec};
 use numpy::{IntoPyArray, PyArray2};
 use pyo3::prelude::*;
 
 /// The kernel that options describe, a dictionary: those of kernel PCA.
 pub fn kernel(given: &Bound<PyAny>) -> PyResult<Kernel> {
     values("kernel-pca", given)?.kernel().map_err(errors::library)
+}
+
+/// Every kernel that has a name: that, the names of its parameters, and whether one of them is a width.
+#[pyfunction]
+pub fn kernels() -> Vec<(&'static str, Vec<&'static str>, bool)> {
+    let one = |kernel: &'static KernelSpec| {
+        let parameters = kernel.parameters.iter().map(|parameter| parameter.name).collect();
+        (kernel.name, parameters, kernel.has_width())
+    };
+    KERNELS.iter().map(one).collect()
 }
 
 /// The kernel's values between the rows of two data sets of one element type (m × n).

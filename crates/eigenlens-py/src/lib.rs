@@ -36,7 +36,7 @@ mod _core {
     #[pymodule_export]
     use super::inside::{model_array, model_description, pre_images};
     #[pymodule_export]
-    use super::kernels::kernel_matrix;
+    use super::kernels::{kernel_matrix, kernels};
     #[pymodule_export]
     use super::methods::{fit, plan};
     #[pymodule_export]

@@ -66,7 +66,8 @@ pub use em::Progress;
 pub use error::{Error, ErrorKind, Hint, Result, Warning};
 pub use graph::{Metric, Neighborhood, Quality};
 pub use kernel::{
-    Bandwidth, CustomKernel, Kernel, ResolvedKernel, center_kernel, center_new_kernel,
+    Bandwidth, CustomKernel, KERNELS, Kernel, KernelSpec, ParameterKind, ParameterSpec,
+    ResolvedKernel, center_kernel, center_new_kernel,
 };
 pub use linalg::cancel::Cancel;
 pub use methods::{

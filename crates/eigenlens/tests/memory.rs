@@ -1,22 +1,27 @@
 //! The memory a fit allocates against the memory its plan states: one test, alone in its process, so
 //! that nothing else allocates.
 
+#[path = "memory/configurations.rs"]
+mod configurations;
+#[allow(dead_code)]
 #[path = "it/estimators.rs"]
 mod estimators;
 #[allow(dead_code)]
 #[path = "it/torture_support.rs"]
 mod torture_support;
 
+use configurations::{Configuration, build, configurations};
 use eigenlens::n_components::Need;
 use eigenlens::{
-    Affinity, AnyDataset, Csr, Dataset, EmbeddingModel, Error, FitContext, Isomap,
-    KernelSupervisedPca, LabelKernel, LaplacianEigenmaps, Lle, LleVariant, METHODS, Mds, Method,
-    Metric, Missing, NComponents, Options, Pca, Plan, Ridge, Route, Rule, SampleWeights, Scalar,
-    Solver, SparsePca, SupervisedPca, Target,
+    Affinity, AnyDataset, Csr, Dataset, EmbeddingModel, Error, ErrorKind, Estimator, FitContext,
+    Isomap, KernelSupervisedPca, LabelKernel, LaplacianEigenmaps, Lle, LleVariant, METHODS, Mds,
+    Method, Metric, Missing, NComponents, Options, Pca, Plan, Ridge, Route, Rule, SampleWeights,
+    Scalar, Solver, SparsePca, SupervisedPca, Target,
 };
-use estimators::{classes, estimator};
+use estimators::classes;
 use ndarray::Array2;
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use torture_support::*;
 
@@ -274,6 +279,7 @@ fn plans_are_kept() {
     budgets();
     sparse_components();
     every_method_and_kind();
+    every_configuration();
     assert_eq!(report.wrong, 0, "\n{}", report.lines.join("\n"));
 }
 
@@ -394,43 +400,137 @@ fn budgets() {
 /// usage error, whatever the budget.
 fn every_method_and_kind() {
     use NComponents::{All, Fixed, VarianceShare};
-    // A flat spectrum, of which shares need many components, one that falls, and one with gaps.
-    let flat = Random::new(8).normals(700, 650).mapv(|v| v as f32);
-    let falling = distinct(9, 400, 60);
-    let gappy = Array2::from_shape_fn((300, 40), |(i, f)| {
-        if (i * 7 + f * 3) % 11 == 0 { f64::NAN } else { falling[[i, f]] }
-    });
-    let tables = [
-        AnyDataset::from(Dataset::from(&flat)),
-        AnyDataset::from(Dataset::from(&falling)),
-        AnyDataset::from(Dataset::from(&gappy).with_missing(Missing::Em)),
-    ];
     let mut kinds = vec![Fixed(5), VarianceShare(0.1), VarianceShare(0.6), VarianceShare(1.0), All];
     kinds.extend(Rule::all().into_iter().map(NComponents::Rule));
     kinds.extend([Rule::CumulativeShare(0.5), Rule::Ratio(1e-3)].map(NComponents::Rule));
+    let (tables, plain) = (Tables::new(700, 650), Configuration::new());
     let mut wrong = Vec::new();
     for method in METHODS {
         let mut seen = Seen::default();
-        for data in &tables {
-            // Not every method takes data with gaps.
-            let five = estimator(method, &Fixed(5), &Options::default(), &data.shape()).unwrap();
-            let n = data.n_samples().unwrap_or(0);
-            let target = classes(Random::new(4).normals(n, 1).column(0).mapv(|v| 6.0 * v).view());
-            let mut context = FitContext::new().with_target(Some(&target));
-            if data.missing() == Missing::Em
-                && matches!(five.fit(data, &mut context), Err(Error::Unsupported { .. }))
-            {
-                continue;
-            }
+        for (data, target) in &tables.of(method) {
             for kind in &kinds {
-                seen.fits(method, kind, data, &target);
+                seen.fits(&Case { method, configuration: &plain, kind, data, target });
             }
         }
-        println!("{:<24} {} kept, {} refused", method.name, seen.kept, seen.refused);
+        println!("{:<24} {seen}", method.name);
         assert!(seen.kept > 0 && seen.refused > 0, "{}: both must be seen", method.name);
         wrong.append(&mut seen.wrong);
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// The same for everything that methods may be asked for otherwise, one option at a time.
+fn every_configuration() {
+    use NComponents::{All, Fixed, VarianceShare};
+    // One that stops early, one of the whole spectrum, one that looks at the data.
+    let rules = [Rule::CumulativeShare(0.5), Rule::Minka, Rule::ParallelAnalysis];
+    let mut kinds = vec![Fixed(5), VarianceShare(0.6), All];
+    kinds.extend(rules.map(NComponents::Rule));
+    let tables = Tables::new(400, 350);
+    let mut wrong = Vec::new();
+    for method in METHODS {
+        for configuration in &configurations(method) {
+            let mut seen = Seen::default();
+            for (data, target) in &tables.of(method) {
+                for kind in &kinds {
+                    seen.fits(&Case { method, configuration, kind, data, target });
+                }
+            }
+            println!("{:<24} {configuration:?}: {seen}", method.name);
+            if seen.kept == 0 {
+                wrong.push(format!("{} {configuration:?}: never fitted", method.name));
+            }
+            wrong.append(&mut seen.wrong);
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// Data of which fits are made.
+struct Tables {
+    /// A flat spectrum, of which shares need many components.
+    flat: Array2<f32>,
+    falling: Array2<f64>,
+    gappy: Array2<f64>,
+    /// Fewer samples than features, with gaps.
+    gappy_wide: Array2<f64>,
+    /// Many samples, so that their labels weigh something.
+    tall: Array2<f64>,
+}
+
+impl Tables {
+    fn new(n: usize, d: usize) -> Tables {
+        let falling = distinct(9, 400, 60);
+        let with_gaps = |x: Array2<f64>| {
+            Array2::from_shape_fn(x.dim(), |(i, f)| match (i * 7 + f * 3) % 11 {
+                0 => f64::NAN,
+                _ => x[[i, f]],
+            })
+        };
+        Tables {
+            flat: Random::new(8).normals(n, d).mapv(|v| v as f32),
+            gappy: with_gaps(falling.slice(ndarray::s![..300, ..40]).to_owned()),
+            gappy_wide: with_gaps(distinct(10, 60, 150)),
+            falling,
+            tall: distinct(11, 4000, 12),
+        }
+    }
+
+    /// What a method takes, with a target for each.
+    fn of(&self, method: &Method) -> Vec<(AnyDataset<'_>, Target)> {
+        let named =
+            |n: usize| classes(Random::new(4).normals(n, 1).column(0).mapv(|v| 6.0 * v).view());
+        let mut tables = vec![
+            (AnyDataset::from(Dataset::from(&self.flat)), named(self.flat.nrows())),
+            (AnyDataset::from(Dataset::from(&self.falling)), named(self.falling.nrows())),
+        ];
+        if method.takes_missing {
+            for x in [&self.gappy, &self.gappy_wide] {
+                let data = Dataset::from(x).with_missing(Missing::Em);
+                tables.push((AnyDataset::from(data), named(x.nrows())));
+            }
+        }
+        if method.supervised {
+            // A Gaussian kernel of three numbers has a wide factor.
+            let numbers = Target::numbers(Random::new(6).normals(self.tall.nrows(), 3));
+            tables.push((AnyDataset::from(Dataset::from(&self.tall)), numbers));
+        }
+        tables
+    }
+}
+
+/// One fit, but for its budget.
+struct Case<'a, 'd> {
+    method: &'static Method,
+    configuration: &'a Configuration,
+    kind: &'a NComponents,
+    data: &'a AnyDataset<'d>,
+    target: &'a Target,
+}
+
+impl Case<'_, '_> {
+    fn within(&self, memory: Option<u64>) -> eigenlens::Result<Box<dyn Estimator>> {
+        let options =
+            Options { memory, threads: Some(4), max_iterations: 40, ..Options::default() };
+        build(self.method, self.configuration, self.kind, &options, &self.data.shape())
+    }
+
+    /// Searches and iterations that take their time with many features.
+    fn takes_long(&self, plan: &Plan) -> bool {
+        let draws = matches!(self.kind, NComponents::Rule(rule) if rule.need() == Need::Data);
+        let sparse = self.method.name == "sparse-pca" && *self.kind == NComponents::All;
+        let iterates = plan.route == Route::Em && !matches!(self.kind, NComponents::Fixed(_));
+        let d = self.data.n_features();
+        (d > 60 && (sparse || iterates)) || (d > 100 && draws && !self.configuration.is_empty())
+    }
+}
+
+impl fmt::Display for Case<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let Case { method, configuration, kind, data, .. } = self;
+        let (n, d) = (data.n_samples().unwrap_or(0), data.n_features());
+        write!(f, "{} {configuration:?}, {kind:?}, {n} × {d}", method.name)
+    }
 }
 
 /// How fits under budgets went.
@@ -441,67 +541,56 @@ struct Seen {
     wrong: Vec<String>,
 }
 
+impl fmt::Display for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{} kept, {} refused", self.kept, self.refused)
+    }
+}
+
 impl Seen {
-    fn fits(
-        &mut self,
-        method: &'static Method,
-        kind: &NComponents,
-        data: &AnyDataset,
-        target: &Target,
-    ) {
-        let shape = data.shape();
-        let with = |memory| {
-            let options =
-                Options { memory, threads: Some(4), max_iterations: 40, ..Options::default() };
-            estimator(method, kind, &options, &shape)
-        };
-        let Ok(free) = with(None) else { return };
-        let plan = match free.plan(&shape, Some(target)) {
-            Ok(plan) => plan,
-            Err(error) => return self.usage(method, kind, &error),
-        };
-        // Iterations, rules that draw data, and searches take their time with many features.
-        let draws = matches!(kind, NComponents::Rule(rule) if rule.need() == Need::Data);
-        let sparse = method.name == "sparse-pca" && *kind == NComponents::All;
-        if shape.n_features > 100 && (draws || sparse || plan.route == Route::Em) {
+    fn fits(&mut self, case: &Case) {
+        let plan =
+            match case.within(None).and_then(|e| e.plan(&case.data.shape(), Some(case.target))) {
+                Ok(plan) => plan,
+                Err(error) => return self.usage(case, &error),
+            };
+        if case.takes_long(&plan) {
             return;
         }
         let likely = plan.likely_memory;
         // Too small, just enough for what is likely, ample.
         for budget in [likely / 3, likely, 8 * likely + (256 << 20)] {
-            let what = format!(
-                "{}, {kind:?}, {} × {} within {:.1} MiB",
-                method.name,
-                shape.n_samples.unwrap_or(0),
-                shape.n_features,
-                budget as f64 / 1048576.0
-            );
-            let Ok(estimator) = with(Some(budget)) else { return };
-            let mut context = FitContext::new().with_target(Some(target));
-            let (peak, outcome) = measured(|| estimator.fit(data, &mut context).map(drop));
+            let Ok(estimator) = case.within(Some(budget)) else { return };
+            let mut context = FitContext::new().with_target(Some(case.target));
+            let (peak, outcome) = measured(|| estimator.fit(case.data, &mut context).map(drop));
+            let mebibytes = |bytes: u64| bytes as f64 / 1048576.0;
             match outcome {
                 Ok(()) => {
-                    let mebibytes = peak as f64 / 1048576.0;
                     if peak as u64 > budget {
-                        self.wrong.push(format!("{what}: {mebibytes:.1} MiB"));
+                        let (used, allowed) = (mebibytes(peak as u64), mebibytes(budget));
+                        self.wrong.push(format!("{case}: {used:.1} of {allowed:.1} MiB, {plan}"));
                     }
                     self.kept += 1;
                 }
                 Err(Error::Memory { needed, budget: told, .. }) => {
-                    assert!(needed > told, "{what}: {needed} of {told}");
+                    assert!(needed > told, "{case}: {needed} of {told}");
                     self.refused += 1;
                 }
-                Err(error) => self.usage(method, kind, &error),
+                Err(error) => self.usage(case, &error),
             }
         }
     }
 
-    /// The only other way out: the method does not take this kind, and says so.
-    fn usage(&mut self, method: &'static Method, kind: &NComponents, error: &Error) {
-        let takes = matches!(kind, NComponents::Fixed(_) | NComponents::All);
+    /// The only other way out: the method does not take this, and says so.
+    fn usage(&mut self, case: &Case, error: &Error) {
+        let plain = case.configuration.is_empty();
+        // Not every method that takes gaps integrates them out.
+        let complete = case.data.missing() != Missing::Em;
+        let takes =
+            plain && complete && matches!(case.kind, NComponents::Fixed(_) | NComponents::All);
         let own = matches!(error, Error::NotDefined { .. } | Error::Unsupported { .. });
-        if takes || !own {
-            self.wrong.push(format!("{}, {kind:?}: {error:?}", method.name));
+        if takes || !(own || error.kind() == ErrorKind::Usage) {
+            self.wrong.push(format!("{case}: {error:?}"));
         }
     }
 }

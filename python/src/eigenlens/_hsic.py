@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from eigenlens import _core, _options
+from eigenlens import _core, _kernels, _options
 from eigenlens._data import alone
 from eigenlens._standalone import is_sparse
 
@@ -63,10 +63,10 @@ def hsic(
     X, Y : array-like of shape (n_samples,) or (n_samples, n_columns), or sparse matrix
         Numbers, or one column of text.
     kernel_x, kernel_y : str, default='auto'
-        `'rbf'`, `'laplacian'`, `'linear'`, `'cosine'`, `'delta'` (1 for equal rows) or
+        `'rbf'`, `'laplacian'`, `'chi2'`, `'linear'`, `'cosine'`, `'delta'` (1 for equal rows) or
         `'precomputed'`; `'auto'`: rbf for numbers, delta for text.
     gamma_x, gamma_y : float or None, default=None
-        γ of rbf and laplacian; None: by the median distance.
+        γ of rbf, laplacian and chi2; None: by the median distance.
     method : {'permutation', 'gamma'}, default='permutation'
         `'gamma'` takes a gamma distribution with the exact mean and variance over all permutations.
     n_permutations : int, default=1000
@@ -100,7 +100,12 @@ def hsic(
     return Dependence(method=test, **found)
 
 
-_KERNELS = ("rbf", "laplacian", "linear", "cosine", "delta", "precomputed")
+# Those that need nothing said, or a width that the data can say.
+_KERNELS = tuple(
+    name
+    for name, parameters in _kernels.COMPILED.items()
+    if not parameters or name in _kernels.WIDTHS
+)
 
 
 def _side(values: Any, name: str, gamma: float | None, side: str) -> tuple[Any, dict[str, Any]]:
@@ -118,7 +123,7 @@ def _side(values: Any, name: str, gamma: float | None, side: str) -> tuple[Any, 
     if name not in _KERNELS:
         known = ", ".join(repr(kernel) for kernel in ("auto", *_KERNELS))
         raise ValueError(f"`kernel_{side}` is {name!r}, but it must be one of {known}")
-    if gamma is not None and name not in ("rbf", "laplacian"):
+    if gamma is not None and name not in _kernels.WIDTHS:
         raise ValueError(f"`gamma_{side}` does not fit the {name} kernel")
     return values, {"kernel": name, "gamma": gamma}
 

@@ -22,12 +22,12 @@ class KernelSupervisedPCA(Supervised):
     ----------
     n_components : int, float or None, default=None
         A number, or a share of the dependence; None: as many as the target can tell apart.
-    kernel : {'rbf', 'linear', 'poly', 'sigmoid', 'laplacian', 'cosine', 'precomputed'} or callable, \
-default='rbf'
+    kernel : {'rbf', 'linear', 'laplacian', 'chi2', 'poly', 'sigmoid', 'cosine', 'precomputed'} or \
+callable, default='rbf'
         The kernel between samples. `'precomputed'`: X is the kernel with the training samples. A
         function of two samples is asked for every pair; its model is pickled, not saved.
     gamma : float or None, default=None
-        None: by the median distance for rbf and laplacian, 1 for poly, 1/n_features for sigmoid.
+        None: by the median distance for rbf, laplacian and chi2, 1 for poly, 1/n_features for sigmoid.
     degree : int, default=3
     coef0 : float, default=1
     target, label_kernel, label_gamma, tol
@@ -71,7 +71,7 @@ default='rbf'
     _constraints = {
         **SUPERVISED,
         "kernel": [
-            Words("rbf", "linear", "poly", "sigmoid", "laplacian", "cosine", "precomputed"),
+            Words(*(name for name in _kernels.COMPILED if name != "delta")),
             CALLABLE,
         ],
         "gamma": [Number(0, open_low=True), NOTHING],

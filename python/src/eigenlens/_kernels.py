@@ -12,26 +12,25 @@ from eigenlens import _core
 from eigenlens._data import of_array
 from eigenlens._standalone import is_sparse
 
-# What scikit-learn calls them, and what else they are called.
+# What scikit-learn calls them.
 NAMES = ("linear", "poly", "rbf", "laplacian", "sigmoid", "cosine", "chi2", "additive_chi2")
-# Fitted here or by the command line, which has one more.
-_COMPILED = ("linear", "poly", "rbf", "laplacian", "sigmoid", "cosine", "delta", "precomputed")
 _LARGEST_DEGREE = 100
-_OPTIONS = {
-    "poly": ("gamma", "degree", "coef0"),
-    "rbf": ("gamma",),
-    "laplacian": ("gamma",),
-    "sigmoid": ("gamma", "coef0"),
+# Those that are compiled, as scikit-learn calls them, with their parameters.
+COMPILED = {
+    "poly" if name == "polynomial" else name: tuple(parameters)
+    for name, parameters, _ in _core.kernels()
 }
+# Those whose gamma is a width of distances.
+WIDTHS = tuple(name for name, _, has_width in _core.kernels() if has_width)
 
 
 def compiled(
     kernel: str | Callable[..., float], gamma: float, degree: float, coef0: float
 ) -> dict[str, Any] | None:
     """The kernel as the compiled part takes it, where it has it."""
-    if callable(kernel) or kernel not in _COMPILED:
+    if callable(kernel) or kernel not in COMPILED:
         return None
-    if "gamma" in _OPTIONS.get(kernel, ()) and not gamma > 0.0:
+    if "gamma" in COMPILED[kernel] and not gamma > 0.0:
         return None
     whole = float(degree).is_integer() and 1 <= degree <= _LARGEST_DEGREE
     if kernel == "poly" and not whole:
@@ -43,7 +42,7 @@ def options(kernel: str, gamma: float | None, degree: int, coef0: float) -> dict
     """The options of a compiled kernel that it has."""
     name = "polynomial" if kernel == "poly" else kernel
     given = {"gamma": gamma, "degree": degree, "coef0": coef0}
-    return {"kernel": name, **{option: given[option] for option in _OPTIONS.get(kernel, ())}}
+    return {"kernel": name, **{option: given[option] for option in COMPILED[kernel]}}
 
 
 def matrix(

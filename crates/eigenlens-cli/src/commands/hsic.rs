@@ -6,10 +6,11 @@ use crate::input::{ReadColumns, listed, two_sets};
 use crate::output::print;
 use crate::reporter::Reporter;
 use crate::target::classes;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use eigenlens::dependence::HsicEstimate;
 use eigenlens::model::number;
-use eigenlens::{Bandwidth, Dataset, Hsic, Kernel, Options, Value};
+use eigenlens::{Dataset, Error, Hsic, KERNELS, Kernel, Method, OptionValue, Options, Value};
 use eigenlens_io::json;
 use ndarray::Array2;
 
@@ -26,11 +27,11 @@ pub struct Asked {
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', required = true)]
     y: Vec<String>,
     /// Kernel of the first set.
-    #[arg(long, value_name = "KERNEL", default_value = "auto")]
-    kernel_x: Word,
+    #[arg(long, value_name = "KERNEL", default_value = AUTO, value_parser = words())]
+    kernel_x: String,
     /// Kernel of the second set.
-    #[arg(long, value_name = "KERNEL", default_value = "auto")]
-    kernel_y: Word,
+    #[arg(long, value_name = "KERNEL", default_value = AUTO, value_parser = words())]
+    kernel_y: String,
     /// γ of the first kernel [default: by the median distance].
     #[arg(long, value_name = "NUMBER")]
     gamma_x: Option<f64>,
@@ -45,28 +46,24 @@ pub struct Asked {
     approximate: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Word {
-    /// rbf for numbers, delta for text.
-    Auto,
-    /// x·y.
-    Linear,
-    /// exp(−γ‖x − y‖²).
-    Rbf,
-    /// exp(−γ‖x − y‖₁).
-    Laplacian,
-    /// x·y/(‖x‖‖y‖).
-    Cosine,
-    /// 1 for equal rows, else 0.
-    Delta,
+/// What each set of columns may have: `auto`, or a kernel whose parameters the data can say.
+fn words() -> impl TypedValueParser<Value = String> {
+    let named = KERNELS.iter().filter(|k| k.parameters.is_empty() || k.has_width());
+    // Columns are samples, not kernel matrices.
+    let named = named.filter(|k| k.name != "precomputed");
+    let named = named.map(|k| PossibleValue::new(k.name).help(k.formula));
+    let auto = PossibleValue::new(AUTO).help("rbf for numbers, delta for text");
+    PossibleValuesParser::new([auto].into_iter().chain(named))
 }
+
+const AUTO: &str = "auto";
 
 pub fn run(args: &Asked, common: &Common, reporter: &Reporter) -> Result<(), Failure> {
     check(args)?;
     reporter.info(format!("reading {}", listed_paths(args)));
     let [x, y] = two_sets(&args.data.data, &args.reading, common, [&args.x, &args.y])?;
-    let x = Side::new(x, args.kernel_x, args.gamma_x, "x")?;
-    let y = Side::new(y, args.kernel_y, args.gamma_y, "y")?;
+    let x = Side::new(x, &args.kernel_x, args.gamma_x, "x")?;
+    let y = Side::new(y, &args.kernel_y, args.gamma_y, "y")?;
     let options = Options {
         threads: common.threads.map(usize::from),
         memory: common.memory.map(|m| m.0),
@@ -114,7 +111,7 @@ struct Side {
 impl Side {
     fn new(
         (names, columns): (Vec<String>, ReadColumns),
-        word: Word,
+        word: &str,
         gamma: Option<f64>,
         side: &str,
     ) -> Result<Side, Failure> {
@@ -122,33 +119,42 @@ impl Side {
             ReadColumns::Numbers(rows) => (rows, false),
             ReadColumns::Text(labels) => (classes(&labels).columns(), true),
         };
-        let width = gamma.map_or(Bandwidth::Median, Bandwidth::Gamma);
-        let kernel = match word {
-            Word::Delta => Kernel::Delta,
-            Word::Auto if is_text => Kernel::Delta,
-            _ if is_text => {
+        let word = match (word, is_text) {
+            (AUTO | "delta", true) => "delta",
+            (_, true) => {
                 return Err(Failure::usage(
                     format!("the column `{}` is text, which has the delta kernel only", names[0]),
                     format!("leave out `--kernel-{side}`"),
                 ));
             }
-            Word::Auto | Word::Rbf => Kernel::Rbf { gamma: width },
-            Word::Laplacian => Kernel::Laplacian { gamma: width },
-            Word::Linear => Kernel::Linear,
-            Word::Cosine => Kernel::Cosine,
+            (AUTO, false) => "rbf",
+            (word, false) => word,
         };
-        if gamma.is_some() && !matches!(kernel, Kernel::Rbf { .. } | Kernel::Laplacian { .. }) {
+        if gamma.is_some() && !KERNELS.iter().any(|k| k.name == word && k.has_width()) {
             return Err(Failure::usage(
-                format!("`--gamma-{side}` does not fit the {} kernel", kernel.name()),
+                format!("`--gamma-{side}` does not fit the {word} kernel"),
                 format!("leave out `--gamma-{side}`"),
             ));
         }
+        let kernel = kernel(word, gamma)?;
         Ok(Side { names, rows, kernel })
     }
 
     fn describe(&self, data: &Dataset<f64>, seed: u64) -> Result<String, Failure> {
         Ok(format!("{}: {}", listed(&self.names), self.kernel.resolve(data, seed)?))
     }
+}
+
+/// The kernel that these options of kernel PCA describe.
+fn kernel(word: &str, gamma: Option<f64>) -> Result<Kernel, Failure> {
+    let method = Method::named("kernel-pca");
+    let method = method.ok_or_else(|| Error::Internal("kernel PCA is gone".into()))?;
+    let mut values = method.values();
+    values.set("kernel", OptionValue::Word(word.into()))?;
+    if let Some(gamma) = gamma {
+        values.set("gamma", OptionValue::Number(gamma))?;
+    }
+    Ok(values.kernel()?)
 }
 
 /// Options that would be ignored are refused.

@@ -203,7 +203,7 @@ fn classes<T: Scalar>(data: &Dataset<T>) -> Result<Side> {
 }
 
 fn tiles<T: Scalar>(kernel: ResolvedKernel, data: &Dataset<T>) -> Result<Side> {
-    if kernel == ResolvedKernel::Precomputed && data.n_samples() != Some(data.n_features()) {
+    if kernel.is_precomputed() && data.n_samples() != Some(data.n_features()) {
         return Err(Error::Shape {
             what: "a precomputed kernel",
             found: format!("{} columns", data.n_features()),

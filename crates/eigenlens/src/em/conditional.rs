@@ -1,4 +1,4 @@
-//! What the observed entries of a row say about its latent scores and its holes.
+//! What the observed entries of a row say about its latent scores and its missing entries.
 
 use crate::error::Result;
 use crate::linalg::dense::symmetric_eigen;
@@ -109,7 +109,7 @@ impl Latent {
 }
 
 impl Conditional {
-    /// Posterior mean of a standardised row about the mean (0 in its holes).
+    /// Posterior mean of a standardised row about the mean (0 in its missing entries).
     pub fn mean(&self, latent: &Latent, x: &[f64]) -> Vec<f64> {
         let b = self.along(latent, x);
         let mut z = vec![0.0; self.k];

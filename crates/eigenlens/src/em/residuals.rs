@@ -64,7 +64,7 @@ struct Tables<'a> {
 
 /// Sums over rows.
 struct Sums {
-    /// `Σ E[x − μ] (Vᵀ E[x − μ])ᵀ` and the spread of holes that is shared through z (d × width).
+    /// `Σ E[x − μ] (Vᵀ E[x − μ])ᵀ` and the spread of missing entries that is shared through z (d × width).
     product: Aligned<f64>,
     /// That spread as if nothing were observed, for chunks where little is (k × width).
     unseen: Aligned<f64>,
@@ -226,8 +226,8 @@ impl<'a> Tables<'a> {
         Ok(())
     }
 
-    /// Adds `W_m cov[z] W_mᵀ V_m` of every row with the holes m. Where most entries are there the sums
-    /// go over the holes, elsewhere over what is observed, and are taken from those over all.
+    /// Adds `W_m cov[z] W_mᵀ V_m` of every row with the missing entries m. Where most entries are there the sums
+    /// go over the missing entries, elsewhere over what is observed, and are taken from those over all.
     fn spread(&self, chunk: &Chunk, sums: &mut Sums, buffers: &mut Buffers) {
         let (k, packed) = (self.k(), padded(packed_len(self.k())));
         let item = k * self.width;

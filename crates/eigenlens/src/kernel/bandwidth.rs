@@ -1,6 +1,7 @@
 //! How wide a kernel is: γ, or the rule that finds it.
 
-use super::sample::{pairs, sample_rows, squared_distances};
+use super::functions::SQUARED_DISTANCES;
+use super::sample::{sample_rows, squared_distances};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::passes::{Columns, RowGrid};
@@ -22,6 +23,14 @@ pub enum Bandwidth {
     Gamma(f64),
     /// This σ: γ = 1/(2σ²) for the Gaussian kernel, 1/σ for the Laplacian.
     Sigma(f64),
+}
+
+/// How a kernel of distances finds its γ.
+pub(crate) struct WidthRule {
+    /// From σ, a distance.
+    pub of_sigma: fn(f64) -> f64,
+    /// By the median heuristic from some rows (n × d).
+    pub of_rows: fn(ArrayView2<f64>) -> f64,
 }
 
 /// Samples whose distances the median is taken of.
@@ -50,27 +59,21 @@ impl Bandwidth {
         data: &Dataset<T>,
         seed: u64,
     ) -> Result<f64> {
-        match *self {
-            Bandwidth::Sigma(sigma) => sane(0.5 / (sigma * sigma)),
-            Bandwidth::Median => {
-                let rows = sample_rows(data, SAMPLE, seed)?;
-                Ok(median_bandwidth(rows.view()))
-            }
-            _ => self.common(data),
-        }
+        self.resolve(&SQUARED_DISTANCES, data, seed)
     }
 
-    /// γ for `exp(−γ ‖x−y‖₁)`.
-    pub(crate) fn of_absolute_distances<T: Scalar>(
+    /// γ of a kernel that finds it so.
+    pub(super) fn resolve<T: Scalar>(
         &self,
+        rule: &WidthRule,
         data: &Dataset<T>,
         seed: u64,
     ) -> Result<f64> {
         match *self {
-            Bandwidth::Sigma(sigma) => sane(1.0 / sigma),
+            Bandwidth::Sigma(sigma) => sane((rule.of_sigma)(sigma)),
             Bandwidth::Median => {
                 let rows = sample_rows(data, SAMPLE, seed)?;
-                sane(1.0 / median(pairs(rows.view(), |a, b| (a - b).abs())))
+                sane((rule.of_rows)(rows.view()))
             }
             _ => self.common(data),
         }
@@ -106,7 +109,7 @@ fn sane(gamma: f64) -> Result<f64> {
 }
 
 /// The median; of those above 0 where more than half are 0 (duplicates).
-fn median(mut values: Vec<f64>) -> f64 {
+pub(super) fn median(mut values: Vec<f64>) -> f64 {
     let middle = |values: &mut Vec<f64>| {
         let half = values.len() / 2;
         (!values.is_empty()).then(|| *values.select_nth_unstable_by(half, f64::total_cmp).1)

@@ -2,6 +2,7 @@
 //! a panel is either operand of the micro-kernel without being rearranged.
 
 use super::ResolvedKernel;
+use super::functions::Start;
 use super::sparse_points::{SparsePoints, SparseRows};
 use super::tile;
 use crate::data::Dataset;
@@ -31,6 +32,8 @@ pub(crate) struct Points {
     normalize: bool,
     /// Keep sums of moduli in place of squares.
     absolute: bool,
+    /// Entries below 0 are refused.
+    non_negative: bool,
     len: usize,
 }
 
@@ -90,7 +93,7 @@ impl<'k, 'd, T: Scalar> Gathering<'k, 'd, T> {
         }
         let mut grid = RowGrid::new(data)?;
         let columns = Columns::of(&mut grid)?;
-        if grid.exponents().is_some() && !matches!(kernel, ResolvedKernel::Delta) {
+        if grid.exponents().is_some() && !kernel.spec().any_size {
             return Err(Error::Unsupported {
                 what: "a kernel of data this large or small".into(),
                 why: "would leave the range of numbers",
@@ -128,15 +131,7 @@ impl<'k, 'd, T: Scalar> Gathering<'k, 'd, T> {
     pub fn arithmetic(&self) -> Arithmetic {
         let norm = self.columns.squares.iter().sum::<f64>() / self.columns.weight;
         let sane = (1e-30..1e30).contains(&norm);
-        let fine = match *self.kernel {
-            // The error of a distance, ε‖x‖², is multiplied by γ.
-            ResolvedKernel::Rbf { gamma } => sane && gamma * norm <= 64.0,
-            ResolvedKernel::Linear
-            | ResolvedKernel::Polynomial { .. }
-            | ResolvedKernel::Sigmoid { .. }
-            | ResolvedKernel::Cosine => sane,
-            _ => false,
-        };
+        let fine = sane && self.kernel.does_in_single_precision(norm);
         if T::EPSILON > f64::EPSILON && fine && !self.exact {
             Arithmetic::F32
         } else {
@@ -156,17 +151,14 @@ impl<'k, 'd, T: Scalar> Gathering<'k, 'd, T> {
         let sparse = self.data.is_sparse();
         let kernel = self.kernel;
         let form = match self.arithmetic() {
-            _ if sparse
-                && !matches!(kernel, ResolvedKernel::Custom(_) | ResolvedKernel::Precomputed) =>
-            {
+            _ if sparse && !matches!(kernel.spec().start, Start::Rows | Start::Given) => {
                 Form::Sparse(SparseRows::default())
             }
             Arithmetic::F32 => Form::F32(Vec::new()),
             Arithmetic::F64 => Form::F64(Vec::new()),
         };
         // Of translated points the distances are the same, but lose no digits to an offset.
-        let shifts =
-            kernel.is_translation_invariant() || (self.center && *kernel == ResolvedKernel::Linear);
+        let shifts = kernel.spec().translation_invariant || (self.center && kernel.is("linear"));
         let shift = if shifts && !sparse { self.columns.mean_hi.clone() } else { Vec::new() };
         Points::new(kernel, form, self.data.n_features(), shift)
     }
@@ -178,8 +170,9 @@ impl Points {
             form,
             n_features,
             shift,
-            normalize: *kernel == ResolvedKernel::Cosine,
-            absolute: matches!(kernel, ResolvedKernel::Laplacian { .. }),
+            normalize: kernel.spec().unit_rows,
+            absolute: kernel.spec().moduli,
+            non_negative: kernel.spec().non_negative,
             len: 0,
         }
     }
@@ -286,13 +279,13 @@ impl Points {
         let plain = data.unweighted();
         let grid = RowGrid::new(&plain)?;
         grid.for_each_batch(reduction_block_rows(data.n_features()), |batch| {
-            self.push_slab(&plain, &batch)
+            self.push_batch(&plain, &batch)
         })?;
         Ok(())
     }
 
     /// Appends the rows of a batch, which begins at a whole panel.
-    pub fn push_slab<T: Scalar>(&mut self, data: &Dataset<T>, batch: &RowBatch<T>) -> Result<()> {
+    pub fn push_batch<T: Scalar>(&mut self, data: &Dataset<T>, batch: &RowBatch<T>) -> Result<()> {
         let mut scratch = Vec::new();
         for at in (0..batch.rows).step_by(TILE) {
             let block = batch.block(at, (at + TILE).min(batch.rows), &mut scratch);
@@ -305,6 +298,9 @@ impl Points {
     pub fn push_block<T: Scalar>(&mut self, data: &Dataset<T>, block: &Block<T>) -> Result<()> {
         if let Some((row, column, value)) = block.find_bad() {
             return Err(data.bad_entry(row, column, value));
+        }
+        if self.non_negative {
+            check_not_negative(block)?;
         }
         let d = self.n_features;
         let (shift, normalize) = (&self.shift, self.normalize);
@@ -481,6 +477,18 @@ impl<S: Scalar> Panel<S> {
         let norms = tile::self_products(&values, rows, d);
         Panel { values, norms }
     }
+}
+
+/// Refuses entries below 0, naming the first.
+fn check_not_negative<T: Scalar>(block: &Block<T>) -> Result<()> {
+    for i in 0..block.rows {
+        let row = block.row(i);
+        if let Some(column) = row.iter().position(|v| v.to_f64() < 0.0) {
+            let (row, value) = (block.first + i, row[column].to_f64());
+            return Err(Error::Negative { what: "the entry", row, column, value });
+        }
+    }
+    Ok(())
 }
 
 fn to_unit_length(row: &mut [f64]) {

@@ -54,7 +54,7 @@ impl RandomFeatures {
         }
         frequencies *= (2.0 * gamma).sqrt();
         let phases = (0..m).map(|_| std::f64::consts::TAU * random::uniform(&mut rng)).collect();
-        RandomFeatures { kernel: ResolvedKernel::Rbf { gamma }, frequencies, phases, shift }
+        RandomFeatures { kernel: ResolvedKernel::rbf(gamma), frequencies, phases, shift }
     }
 
     /// The number of features, m.

@@ -23,13 +23,83 @@ pub(crate) struct SparsePoints<'a> {
 /// Rows spread out side by side, so that one entry of another row meets all of them at once.
 const TOGETHER: usize = 8;
 
-/// What is summed over the features that two rows share.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shared {
-    /// `x y`.
-    Products,
-    /// `|x| + |y| − |x − y|`: what the sum of moduli has too much as a distance.
-    Overlap,
+/// The sparse rows of two panels, as they meet in a tile.
+pub(crate) struct SparsePair<'a> {
+    pub left: &'a SparseRows,
+    /// Number of the first row of the left panel, and how many there are.
+    pub left_rows: (usize, usize),
+    pub right: &'a SparseRows,
+    pub right_rows: (usize, usize),
+    pub n_features: usize,
+}
+
+impl SparsePair<'_> {
+    /// `x·y` of all pairs of rows, into a tile.
+    pub(super) fn products(&self, scratch: &mut Vec<f64>, out: &mut [f64]) {
+        self.sums(
+            scratch,
+            out,
+            #[inline(always)]
+            |x, y| x * y,
+        );
+    }
+
+    /// What the sum of moduli has too much as a distance, for a distance that is the sum over the features of a
+    /// function of two entries, |x| where the other is 0.
+    pub(super) fn overlap(
+        &self,
+        scratch: &mut Vec<f64>,
+        out: &mut [f64],
+        distance: impl Fn(f64, f64) -> f64 + Copy,
+    ) {
+        self.sums(
+            scratch,
+            out,
+            #[inline(always)]
+            move |x, y| (x.abs() + y.abs()) - distance(x, y),
+        );
+    }
+
+    /// A function of two rows, columns and values, of all pairs of them, into a tile.
+    pub(super) fn each(
+        &self,
+        out: &mut [f64],
+        function: impl Fn((&[u32], &[f64]), (&[u32], &[f64])) -> f64,
+    ) {
+        let ((left, m), (right, n)) = (self.left_rows, self.right_rows);
+        for i in 0..m {
+            for j in 0..n {
+                out[i * TILE + j] = function(self.left.row(left + i), self.right.row(right + j));
+            }
+        }
+    }
+
+    /// Sums of a function of two entries over the features that the right row has, into a tile.
+    #[inline(always)]
+    fn sums(&self, scratch: &mut Vec<f64>, out: &mut [f64], term: impl Fn(f64, f64) -> f64 + Copy) {
+        let ((left, m), (right, n)) = (self.left_rows, self.right_rows);
+        scratch.resize(self.n_features * TOGETHER, 0.0);
+        for group in (0..m).step_by(TOGETHER) {
+            let here = TOGETHER.min(m - group);
+            for r in 0..here {
+                let (columns, values) = self.left.row(left + group + r);
+                for (&f, &v) in columns.iter().zip(values) {
+                    scratch[f as usize * TOGETHER + r] = v;
+                }
+            }
+            for j in 0..n {
+                let sums = meet(self.right.row(right + j), scratch, term);
+                for r in 0..here {
+                    out[(group + r) * TILE + j] = sums[r];
+                }
+            }
+            for r in 0..here {
+                for &f in self.left.row(left + group + r).0 {
+                    scratch[f as usize * TOGETHER + r] = 0.0;
+                }
+            }
+        }
+    }
 }
 
 impl SparseRows {
@@ -74,62 +144,22 @@ impl SparseRows {
             out[f as usize] = v;
         }
     }
-
-    /// Sums over shared features of rows `first..first + rows` with those of `other`, into a tile.
-    #[expect(clippy::too_many_arguments)]
-    pub(super) fn shared(
-        &self,
-        first: usize,
-        rows: usize,
-        other: &SparseRows,
-        other_first: usize,
-        other_rows: usize,
-        (what, n_features): (Shared, usize),
-        spread: &mut Vec<f64>,
-        out: &mut [f64],
-    ) {
-        spread.resize(n_features * TOGETHER, 0.0);
-        for group in (0..rows).step_by(TOGETHER) {
-            let here = TOGETHER.min(rows - group);
-            for r in 0..here {
-                let (columns, values) = self.row(first + group + r);
-                for (&f, &v) in columns.iter().zip(values) {
-                    spread[f as usize * TOGETHER + r] = v;
-                }
-            }
-            for j in 0..other_rows {
-                let sums = meet(other.row(other_first + j), spread, what);
-                for r in 0..here {
-                    out[(group + r) * TILE + j] = sums[r];
-                }
-            }
-            for r in 0..here {
-                for &f in self.row(first + group + r).0 {
-                    spread[f as usize * TOGETHER + r] = 0.0;
-                }
-            }
-        }
-    }
 }
 
-fn meet((columns, values): (&[u32], &[f64]), spread: &[f64], what: Shared) -> [f64; TOGETHER] {
+#[inline(always)]
+fn meet(
+    (columns, values): (&[u32], &[f64]),
+    spread: &[f64],
+    term: impl Fn(f64, f64) -> f64 + Copy,
+) -> [f64; TOGETHER] {
     vectorized(
         #[inline(always)]
-        || {
+        move || {
             let mut sums = [0.0; TOGETHER];
             for (&f, &v) in columns.iter().zip(values) {
                 let x = &spread[f as usize * TOGETHER..][..TOGETHER];
-                match what {
-                    Shared::Products => {
-                        for r in 0..TOGETHER {
-                            sums[r] += v * x[r];
-                        }
-                    }
-                    Shared::Overlap => {
-                        for r in 0..TOGETHER {
-                            sums[r] += (v.abs() + x[r].abs()) - (v - x[r]).abs();
-                        }
-                    }
+                for r in 0..TOGETHER {
+                    sums[r] += term(v, x[r]);
                 }
             }
             sums

@@ -1,9 +1,9 @@
 //! Kernel values, a tile of [`TILE`] × [`TILE`] at a time, at the speed of the micro-kernel.
 
 use super::ResolvedKernel;
-use super::finish;
+use super::functions::Start;
 use super::points::{Body, PanelRef, TILE};
-use super::sparse_points::Shared;
+use super::sparse_points::SparsePair;
 use crate::linalg::aligned::Aligned;
 use crate::linalg::simd::{GemmFlags, Left, vectorized};
 use crate::scalar::Scalar;
@@ -35,7 +35,7 @@ impl TileValue for f64 {
         b: &PanelRef,
         scratch: &'s mut Scratch,
     ) -> &'s mut [f64] {
-        finish::in_place(kernel, a, b, &mut scratch.products);
+        kernel.finish(a, b, &mut scratch.products);
         &mut scratch.products
     }
 }
@@ -48,7 +48,7 @@ impl TileValue for f32 {
         scratch: &'s mut Scratch,
     ) -> &'s mut [f32] {
         scratch.narrow.resize(TILE * TILE);
-        finish::narrow(kernel, a, b, &mut scratch.products, &mut scratch.narrow);
+        kernel.finish_f32(a, b, &mut scratch.products, &mut scratch.narrow);
         &mut scratch.narrow
     }
 }
@@ -63,95 +63,75 @@ pub(crate) fn values<'s, S: TileValue>(
 ) -> &'s mut [S] {
     scratch.products.resize(TILE * TILE);
     let Scratch { products, spread, rows, .. } = scratch;
-    match (kernel, a.body, b.body) {
-        (ResolvedKernel::Precomputed, Body::F64(given), _) => {
-            for i in 0..a.rows {
-                for j in 0..b.rows {
-                    products[i * TILE + j] = given[(b.first + j) * TILE + i];
-                }
-            }
-        }
-        (ResolvedKernel::Custom(custom), Body::F64(x), Body::F64(y)) => {
-            let d = a.n_features;
-            rows.resize((TILE + 1) * d, 0.0);
-            let (left, right) = rows.split_at_mut(d);
-            for j in 0..b.rows {
-                (0..d).for_each(|f| right[j * d + f] = y[f * TILE + j]);
-            }
-            for i in 0..a.rows {
-                (0..d).for_each(|f| left[f] = x[f * TILE + i]);
-                for j in 0..b.rows {
-                    products[i * TILE + j] = custom.value(left, &right[j * d..(j + 1) * d]);
-                }
-            }
-        }
-        (ResolvedKernel::Delta, Body::Sparse(x), Body::Sparse(y)) => {
-            for i in 0..a.rows {
-                for j in 0..b.rows {
-                    let equal = x.row(a.first + i) == y.row(b.first + j);
-                    products[i * TILE + j] = f64::from(u8::from(!equal));
-                }
-            }
-        }
-        (_, Body::Sparse(x), Body::Sparse(y)) => {
-            let what = match kernel {
-                ResolvedKernel::Laplacian { .. } => Shared::Overlap,
-                _ => Shared::Products,
+    let start = kernel.spec().start;
+    match (a.body, b.body) {
+        (Body::F64(given), _) if kernel.is_precomputed() => copy_given(given, a, b, products),
+        (Body::F64(x), Body::F64(y)) => match start {
+            Start::Sums(dense, _) => dense(a, x, y, products),
+            Start::Rows => by_rows(kernel, (a, x), (b, y), rows, products),
+            Start::Products | Start::Given => inner(x, a.rows, y, TILE, a.n_features, products),
+        },
+        (Body::F32(x), Body::F32(y)) => inner(x, a.rows, y, TILE, a.n_features, products),
+        (Body::Sparse(left), Body::Sparse(right)) => {
+            let pair = SparsePair {
+                left,
+                left_rows: (a.first, a.rows),
+                right,
+                right_rows: (b.first, b.rows),
+                n_features: a.n_features,
             };
-            let what = (what, a.n_features);
-            x.shared(a.first, a.rows, y, b.first, b.rows, what, spread, products);
+            match start {
+                Start::Sums(_, sparse) => sparse(&pair, spread, products),
+                _ => pair.products(spread, products),
+            }
         }
-        (ResolvedKernel::Laplacian { .. }, Body::F64(x), Body::F64(y)) => {
-            sums(
-                a,
-                x,
-                y,
-                products,
-                #[inline(always)]
-                |x, y| (x - y).abs(),
-            );
-        }
-        (ResolvedKernel::Delta, Body::F64(x), Body::F64(y)) => {
-            sums(
-                a,
-                x,
-                y,
-                products,
-                #[inline(always)]
-                |x, y| if x == y { 0.0 } else { 1.0 },
-            );
-        }
-        (_, Body::F64(x), Body::F64(y)) => inner(x, a.rows, y, TILE, a.n_features, products),
-        (_, Body::F32(x), Body::F32(y)) => inner(x, a.rows, y, TILE, a.n_features, products),
         // Points that meet are of one form: `Points::empty_like` sees to it.
         _ => products.fill(f64::NAN),
     }
     S::finish(kernel, a, b, scratch)
 }
 
+/// Values of a precomputed kernel.
+fn copy_given(given: &[f64], a: &PanelRef, b: &PanelRef, out: &mut [f64]) {
+    for i in 0..a.rows {
+        for j in 0..b.rows {
+            out[i * TILE + j] = given[(b.first + j) * TILE + i];
+        }
+    }
+}
+
+/// The kernel of every pair of rows by its formula; `rows` is scratch.
+fn by_rows(
+    kernel: &ResolvedKernel,
+    (a, x): (&PanelRef, &[f64]),
+    (b, y): (&PanelRef, &[f64]),
+    rows: &mut Vec<f64>,
+    out: &mut [f64],
+) {
+    let d = a.n_features;
+    rows.resize((TILE + 1) * d, 0.0);
+    let (left, right) = rows.split_at_mut(d);
+    for j in 0..b.rows {
+        (0..d).for_each(|f| right[j * d + f] = y[f * TILE + j]);
+    }
+    for i in 0..a.rows {
+        (0..d).for_each(|f| left[f] = x[f * TILE + i]);
+        for j in 0..b.rows {
+            out[i * TILE + j] = kernel.value(left, &right[j * d..(j + 1) * d]);
+        }
+    }
+}
+
 /// `k(x, x)` of the rows of a panel.
 pub(crate) fn diagonal(kernel: &ResolvedKernel, a: &PanelRef) -> Vec<f64> {
-    let product = |i: usize| match a.body {
-        // Of sparse rows under a kernel of moduli, the norms are not squares; nor are they used.
-        Body::Absent => 0.0,
-        _ => a.norms[i],
-    };
-    let one = |i: usize| match (kernel, a.body) {
-        (
-            ResolvedKernel::Rbf { .. } | ResolvedKernel::Laplacian { .. } | ResolvedKernel::Delta,
-            _,
-        ) => 1.0,
-        (ResolvedKernel::Polynomial { degree, gamma, coef0 }, _) => {
-            (gamma * product(i) + coef0).powi(*degree as i32)
-        }
-        (ResolvedKernel::Sigmoid { gamma, coef0 }, _) => (gamma * product(i) + coef0).tanh(),
-        (ResolvedKernel::Linear | ResolvedKernel::Cosine, _) => product(i),
-        (ResolvedKernel::Precomputed, Body::F64(given)) => given[(a.first + i) * TILE + i],
-        (ResolvedKernel::Custom(custom), Body::F64(x)) => {
+    let one = |i: usize| match (kernel.spec().start, a.body) {
+        (Start::Given, Body::F64(given)) => given[(a.first + i) * TILE + i],
+        (Start::Rows, Body::F64(x)) => {
             let row: Vec<f64> = (0..a.n_features).map(|f| x[f * TILE + i]).collect();
-            custom.value(&row, &row)
+            kernel.value(&row, &row)
         }
-        _ => f64::NAN,
+        (_, Body::Absent) => kernel.diagonal(0.0),
+        _ => kernel.diagonal(a.norms[i]),
     };
     (0..a.rows).map(one).collect()
 }
@@ -190,7 +170,7 @@ pub(super) fn self_products<S: Scalar>(panel: &[S], rows: usize, d: usize) -> Ve
 
 /// Sums over the features of a function of two entries.
 #[inline(always)]
-fn sums(
+pub(super) fn sums(
     a: &PanelRef,
     x: &[f64],
     y: &[f64],

@@ -44,7 +44,8 @@ fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>>
 /// the most there may be; as many are kept as the data support.
 ///
 /// It begins where the likelihood is largest without a prior. The posterior of W is kept as mean and
-/// covariance, and from there a lower bound of the evidence rises with every step. Holes ([`Missing::Em`]) are integrated out.
+/// covariance, and from there a lower bound of the evidence rises with every step. Missing entries
+/// ([`Missing::Em`]) are integrated out.
 ///
 /// ```
 /// use eigenlens::{BayesianPca, ndarray};

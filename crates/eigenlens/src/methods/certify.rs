@@ -26,7 +26,7 @@ pub(super) struct Certifier<'a> {
 }
 
 impl Certifier<'_> {
-    /// The certificate; scores and tails on the way.
+    /// The certificate; scores and their moments on the way.
     pub fn certify<T: Scalar>(
         &self,
         data: &Standardized<T>,
@@ -34,18 +34,8 @@ impl Certifier<'_> {
         scores: Option<&mut Scores<'_, T>>,
         score_moments: &mut ScoreMoments,
     ) -> Result<Certificate> {
-        let d = self.map.components.ncols();
-        let k = self.values.len();
-        let find_missed = || match &self.pairs.spectrum {
-            Some(_) => Some(NoneMissed::Complete),
-            None => certificate::missed_by_matrix(
-                solver.matrix().map(|matrix| (matrix, self.pairs.vectors.view())),
-                &self.pairs.values,
-                k.min(self.rank),
-                self.total,
-            ),
-        };
-        // Components and guard, then (from a multiple of the kernel's width on) the probes.
+        // 1. What is multiplied with the data.
+        let (d, k) = (self.map.components.ncols(), self.values.len());
         let guard = usize::from(self.pairs.values.len() > k && self.pairs.vectors.ncols() > k);
         let kept = k + guard;
         // Measuring every one of many components would cost more than the scores.
@@ -53,115 +43,120 @@ impl Certifier<'_> {
         let residual_model = if many { self.residual_model(solver, kept) } else { None };
         let of_matrix = matches!(residual_model, Some(ResidualModel::Matrix(_)));
         // A matrix is probed in any case: its values are counted beside the pass.
-        let early = if of_matrix { None } else { Some(find_missed()) };
+        let early = if of_matrix { None } else { Some(self.find_missed(solver)) };
         let everywhere = if of_matrix || early == Some(None) { PROBES } else { 0 };
         let among = if residual_model.is_some() && !of_matrix { PROBES } else { 0 };
-        // Passes over sparse rows would copy columns that do not fill vectors.
-        let whole = everywhere + among > 0 || data.grid.is_sparse();
-        let padded = kept.next_multiple_of(if whole { data.column_step() } else { 1 });
-        let mut block = Array2::<f64>::zeros((d, padded + everywhere + among));
-        // Null components too: that the data have nothing along them must be measured. Their factor
-        // of 0 silences their scores.
-        let width = block.ncols();
-        if let Some(block) = block.as_slice_mut() {
-            transpose_into(self.map.components.view(), block, width);
-        }
-        if guard > 0 {
-            block.column_mut(k).assign(&self.pairs.vectors.column(k));
-        }
-        // Probes of all directions, then probes of those that were found.
-        let mut rng = random::stream(self.seed, 3);
-        let gaussian = random::normal_matrix(&mut rng, d, everywhere);
-        block.slice_mut(s![.., padded..padded + everywhere]).assign(&gaussian);
-        let mixture = random::normal_matrix(&mut rng, kept, among);
-        let found = gemm::product(block.slice(s![.., ..kept]), mixture.view());
-        block.slice_mut(s![.., padded + everywhere..]).assign(&found);
-        let from = if residual_model.is_some() { padded } else { 0 };
+        let block = self.block(data, kept, everywhere, among);
+        // 2. The pass over the data.
+        let from = if residual_model.is_some() { block.padded } else { 0 };
         let mut product = Array2::zeros((0, 0));
         let wanted =
             Pass { scores, gram: Some((from, &mut product)), score_moments: Some(score_moments) };
-        let pass = || data.pass(block.view(), wanted);
+        let pass = || data.pass(block.vectors.view(), wanted);
         let (passed, missed) = match early {
             Some(missed) => (pass(), missed),
-            None => rayon::join(pass, find_missed),
+            None => rayon::join(pass, || self.find_missed(solver)),
         };
         passed?;
         product.par_mapv_inplace(|v| v / self.divisor);
         let measured =
             |columns: Range<usize>| product.slice(s![.., columns.start - from..columns.end - from]);
-
+        // 3. Residuals of the components and of the guard.
         let mut values: Vec<f64> = self.values.to_vec();
         values.extend(self.pairs.values.get(k).filter(|_| guard > 0));
-        let columns = block.slice(s![.., ..kept]);
-        let (mut residuals, mut along, mut evidence) = match residual_model {
-            Some(residual_model) => {
-                // Residuals as the solver believes them, and what it believes against the data.
-                let (residuals, along) = residual_model.residuals(columns, &values);
-                let difference = match &residual_model {
-                    ResidualModel::Matrix(matrix) => {
-                        gemm::product(*matrix, gaussian.view())
-                            - measured(padded..padded + everywhere)
-                    }
-                    ResidualModel::Remainder { basis, coefficients } => {
-                        let mut scaled = mixture.clone();
-                        for (mut row, &value) in scaled.rows_mut().into_iter().zip(&values) {
-                            row *= value;
-                        }
-                        let mut believed = gemm::product(columns, scaled.view());
-                        let left = gemm::product(coefficients.view(), mixture.view());
-                        gemm::product_into(*basis, left.view(), &mut believed, false);
-                        believed - measured(padded + everywhere..width)
-                    }
+        let mut bounds = match residual_model {
+            Some(model) => {
+                let probed = match model {
+                    ResidualModel::Matrix(_) => measured(block.everywhere()),
+                    ResidualModel::Remainder { .. } => measured(block.among()),
                 };
-                let error = certificate::norm_bound(difference.view());
-                let failure = certificate::probe_failure();
-                let plus_error = |bounds: Vec<f64>| bounds.iter().map(|b| b + error).collect();
-                (plus_error(residuals), plus_error(along), Evidence::Probes { failure })
+                Bounds::believed(&model, &block, &values, probed)
             }
-            None => {
-                let product = measured(0..kept);
-                let residuals = certificate::residuals(product, columns, &values);
-                (residuals, certificate::along(product, columns, &values), Evidence::Data)
-            }
+            None => Bounds::measured(measured(0..kept), block.kept(), &values),
         };
-        let top = values.first().map_or(0.0, |v| v.abs());
-        if matches!(evidence, Evidence::Probes { .. })
-            && residuals.iter().take(k).any(|r| *r > self.tolerance * top)
-        {
-            // Probes bound what any direction may have lost, by far too much where errors lie in all
-            // of them: before the pairs are given up they are measured themselves.
-            let mut product = Array2::zeros((0, 0));
-            let gram = Some((0, &mut product));
-            data.pass(columns, Pass { scores: None, gram, score_moments: None })?;
-            product.par_mapv_inplace(|v| v / self.divisor);
-            residuals = certificate::residuals(product.view(), columns, &values);
-            along = certificate::along(product.view(), columns, &values);
-            evidence = Evidence::Data;
+        if bounds.too_wide(k, self.tolerance * values.first().map_or(0.0, |v| v.abs())) {
+            bounds = self.measured_alone(data, block.kept(), &values)?;
         }
         if guard == 0 && k < d {
             // Every component the samples can span was asked for: beside them the variance is 0.
             values.push(0.0);
-            residuals.push(0.0);
-            along.push(0.0);
+            bounds.push_null();
         }
+        // 4. What might have been missed.
         let none_missed = missed.unwrap_or_else(|| {
-            certificate::missed_by_probes(
-                measured(padded..padded + everywhere),
-                gaussian.view(),
-                columns.slice(s![.., ..self.rank]),
-                &values[..self.rank],
-            )
+            let found = block.kept().slice_move(s![.., ..self.rank]);
+            let (products, probes) = (measured(block.everywhere()), block.gaussian.view());
+            certificate::missed_by_probes(products, probes, found, &values[..self.rank])
         });
         Ok(certificate::certify(Measured {
             values: &values,
             k,
-            residuals: &residuals,
-            along: &along,
-            orthogonality: certificate::orthogonality(block.slice(s![.., ..k])),
+            residuals: &bounds.residuals,
+            along: &bounds.along,
+            orthogonality: certificate::orthogonality(block.vectors.slice(s![.., ..k])),
             rounding_floor: self.pairs.rounding_floor,
-            evidence,
+            evidence: bounds.evidence,
             none_missed,
         }))
+    }
+
+    /// Whether a component was missed, as far as spectrum or matrix tell.
+    fn find_missed<T: Scalar>(&self, solver: &CovarianceSolver<T>) -> Option<NoneMissed> {
+        match &self.pairs.spectrum {
+            Some(_) => Some(NoneMissed::Complete),
+            None => certificate::missed_by_matrix(
+                solver.matrix().map(|matrix| (matrix, self.pairs.vectors.view())),
+                &self.pairs.values,
+                self.values.len().min(self.rank),
+                self.total,
+            ),
+        }
+    }
+
+    /// Components and guard, then as many probes of all directions and of those that were found.
+    fn block<T: Scalar>(
+        &self,
+        data: &Standardized<T>,
+        kept: usize,
+        everywhere: usize,
+        among: usize,
+    ) -> Block {
+        let (d, k) = (self.map.components.ncols(), self.values.len());
+        // Passes over sparse rows would copy columns that do not fill vectors.
+        let whole = everywhere + among > 0 || data.grid.is_sparse();
+        let padded = kept.next_multiple_of(if whole { data.column_step() } else { 1 });
+        let mut vectors = Array2::<f64>::zeros((d, padded + everywhere + among));
+        // Null components too: that the data have nothing along them must be measured. Their factor
+        // of 0 silences their scores.
+        let width = vectors.ncols();
+        if let Some(vectors) = vectors.as_slice_mut() {
+            transpose_into(self.map.components.view(), vectors, width);
+        }
+        if kept > k {
+            vectors.column_mut(k).assign(&self.pairs.vectors.column(k));
+        }
+        let mut rng = random::stream(self.seed, 3);
+        let gaussian = random::normal_matrix(&mut rng, d, everywhere);
+        vectors.slice_mut(s![.., padded..padded + everywhere]).assign(&gaussian);
+        let mixture = random::normal_matrix(&mut rng, kept, among);
+        let found = gemm::product(vectors.slice(s![.., ..kept]), mixture.view());
+        vectors.slice_mut(s![.., padded + everywhere..]).assign(&found);
+        Block { vectors, kept, padded, gaussian, mixture }
+    }
+
+    /// Probes bound what any direction may have lost, by far too much where errors lie in all of them: before the
+    /// pairs are given up they are measured themselves.
+    fn measured_alone<T: Scalar>(
+        &self,
+        data: &Standardized<T>,
+        columns: ArrayView2<f64>,
+        values: &[f64],
+    ) -> Result<Bounds> {
+        let mut product = Array2::zeros((0, 0));
+        let gram = Some((0, &mut product));
+        data.pass(columns, Pass { scores: None, gram, score_moments: None })?;
+        product.par_mapv_inplace(|v| v / self.divisor);
+        Ok(Bounds::measured(product.view(), columns, values))
     }
 
     /// What the solver believes of the first `kept` columns.
@@ -194,6 +189,77 @@ impl Certifier<'_> {
     }
 }
 
+/// What a pass multiplies with the data.
+struct Block {
+    /// Components and guard, then (from a multiple of the micro-kernel's width on) the probes (d × ·).
+    vectors: Array2<f64>,
+    /// Components and guard.
+    kept: usize,
+    /// Where the probes begin.
+    padded: usize,
+    /// Probes of all directions (d × ·).
+    gaussian: Array2<f64>,
+    /// Probes of the directions that were found, as combinations of them (kept × ·).
+    mixture: Array2<f64>,
+}
+
+impl Block {
+    fn kept(&self) -> ArrayView2<'_, f64> {
+        self.vectors.slice(s![.., ..self.kept])
+    }
+
+    fn everywhere(&self) -> Range<usize> {
+        self.padded..self.padded + self.gaussian.ncols()
+    }
+
+    fn among(&self) -> Range<usize> {
+        self.everywhere().end..self.vectors.ncols()
+    }
+}
+
+/// ‖A c − λ c‖ and |cᵀA c − λ| of each component, or bounds on them, and where they are from.
+struct Bounds {
+    residuals: Vec<f64>,
+    along: Vec<f64>,
+    evidence: Evidence,
+}
+
+impl Bounds {
+    /// From `A C` itself (d × ·).
+    fn measured(product: ArrayView2<f64>, columns: ArrayView2<f64>, values: &[f64]) -> Bounds {
+        let residuals = certificate::residuals(product, columns, values);
+        let along = certificate::along(product, columns, values);
+        Bounds { residuals, along, evidence: Evidence::Data }
+    }
+
+    /// As the solver believes them, and how wrong it is about the probes, whose products with the data are `probed`.
+    fn believed(
+        model: &ResidualModel,
+        block: &Block,
+        values: &[f64],
+        probed: ArrayView2<f64>,
+    ) -> Bounds {
+        let (residuals, along) = model.residuals(block.kept(), values);
+        let difference = model.of_probes(block, values) - probed;
+        let error = certificate::norm_bound(difference.view());
+        let plus_error = |bounds: Vec<f64>| bounds.iter().map(|b| b + error).collect();
+        let evidence = Evidence::Probes { failure: certificate::probe_failure() };
+        Bounds { residuals: plus_error(residuals), along: plus_error(along), evidence }
+    }
+
+    /// Whether bounds by probes allow more than this for one of `k` components.
+    fn too_wide(&self, k: usize, allowed: f64) -> bool {
+        matches!(self.evidence, Evidence::Probes { .. })
+            && self.residuals.iter().take(k).any(|r| *r > allowed)
+    }
+
+    /// One more, of a direction along which there is nothing.
+    fn push_null(&mut self) {
+        self.residuals.push(0.0);
+        self.along.push(0.0);
+    }
+}
+
 /// What a solver believes of the data's matrix A.
 enum ResidualModel<'a> {
     /// A itself, formed from the data.
@@ -203,6 +269,23 @@ enum ResidualModel<'a> {
 }
 
 impl ResidualModel<'_> {
+    /// `A P` of the probes P that are for it, were it true.
+    fn of_probes(&self, block: &Block, values: &[f64]) -> Array2<f64> {
+        match self {
+            ResidualModel::Matrix(matrix) => gemm::product(*matrix, block.gaussian.view()),
+            ResidualModel::Remainder { basis, coefficients } => {
+                let mut scaled = block.mixture.clone();
+                for (mut row, &value) in scaled.rows_mut().into_iter().zip(values) {
+                    row *= value;
+                }
+                let mut believed = gemm::product(block.kept(), scaled.view());
+                let left = gemm::product(coefficients.view(), block.mixture.view());
+                gemm::product_into(*basis, left.view(), &mut believed, false);
+                believed
+            }
+        }
+    }
+
     /// ‖A c − λ c‖ and |cᵀA c − λ| of each component, were it true.
     fn residuals(&self, columns: ArrayView2<f64>, values: &[f64]) -> (Vec<f64>, Vec<f64>) {
         match self {

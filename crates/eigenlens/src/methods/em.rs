@@ -1,4 +1,4 @@
-//! The fit to data with holes that PCA and probabilistic PCA share: expectation maximisation, and
+//! The fit to data with missing entries that PCA and probabilistic PCA share: expectation maximisation, and
 //! its result dressed as a PCA.
 
 use super::fit::Fit;
@@ -17,14 +17,14 @@ use crate::n_components::{Head, LeadingPairs, Rule, Spectrum, resolve};
 use crate::passes::{Observed, RowGrid, Scaler, two_sum};
 use crate::plan::{Candidate, Demand, Plan, Route, cheapest, most_within, too_many};
 use crate::scalar::Scalar;
-use crate::solver::certificate::{self, Evidence, Measured, PROBES};
+use crate::solver::certificate::{self, Certificate, Evidence, Measured, PROBES};
 use crate::solver::{Convergence, finish};
 use ndarray::{Array1, Array2, Axis, s};
 
 /// What is asked of expectation maximisation beside what every fit is asked.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EmOptions {
-    /// Iterate also where there are no holes.
+    /// Iterate also where there are no missing entries.
     pub always: bool,
     /// With a prior that switches directions off.
     pub bayesian: bool,
@@ -47,7 +47,7 @@ pub(super) struct EmFit {
 /// Noise below this share of the mean variance counts as none.
 pub(super) const NOISE_FLOOR: f64 = 1e-12;
 
-/// Data with holes, ready to iterate on.
+/// Data with missing entries, ready to iterate on.
 pub(super) struct Surveyed<'a, T: Scalar> {
     pub grid: RowGrid<'a, T>,
     pub observed: Observed,
@@ -114,7 +114,7 @@ impl Fit {
         memory(shape, k, 1, self.options.memory)
     }
 
-    /// Fits by expectation maximisation; `None` where there is no hole and it was not asked to
+    /// Fits by expectation maximisation; `None` where there is no missing entry and it was not asked to
     /// iterate then.
     pub(super) fn run_em<T: Scalar>(
         &self,
@@ -201,132 +201,41 @@ impl Fit {
         plan: Plan,
         em: &Em,
     ) -> Result<EmFit> {
-        let Surveyed { grid, observed, scaler, .. } = surveyed;
-        let d = data.n_features();
-        let n = observed.row_weight;
+        // 1. The principal axes of W, and the noise.
+        let axes = PrincipalAxes::new::<T>(surveyed, &estimate, k, em_options.bayesian)?;
         let part = &estimate.parts[0];
-        let varying = scaler.inv_scale.iter().filter(|w| **w > 0.0).count();
-        let (strengths, mut components, relevance) = axes(part, em_options.bayesian)?;
-        let k = if em_options.bayesian { strengths.len().max(1) } else { k };
-        // The prior may leave nothing: one null component stands for it.
-        let rank = strengths.len().min(k);
-        // Data without any spread have no noise either.
-        let flat = surveyed.mean_variance() == 0.0;
-        let noise = if flat { 0.0 } else { part.noise };
-        let strengths = if flat { vec![0.0; strengths.len()] } else { strengths };
-        let mut ml: Vec<f64> = strengths.iter().map(|s| s + noise).collect();
-        if components.nrows() < k {
-            let rest = Array2::zeros((k - components.nrows(), d));
-            components = ndarray::concatenate(Axis(0), &[components.view(), rest.view()])
-                .map_err(|e| Error::Internal(e.to_string()))?;
-            ml.resize(k, noise);
-        }
-        finish::complete(&mut components, rank, T::SIGN_TIE);
-        let latent = Latent::new(components.view(), &ml, noise);
-        // Residuals of the fixed point, and probes for what might have been overlooked.
-        let mut block = Array2::<f64>::zeros((d, k + PROBES));
-        block.slice_mut(s![.., ..k]).assign(&components.t());
-        let probes = random::normal_matrix(&mut random::stream(self.options.seed, 3), d, PROBES);
-        block.slice_mut(s![.., k..]).assign(&probes);
-        let product = expected_covariance_times(grid, scaler, &latent, &part.mean, block.view())?;
-        let columns = block.slice(s![.., ..k]).to_owned();
-        let found = product.slice(s![.., ..k]).to_owned();
-        let mut values = ml.clone();
-        let mut residuals = certificate::residuals(found.view(), columns.view(), &values);
-        let mut along = certificate::along(found.view(), columns.view(), &values);
-        if k < varying {
-            values.push(noise);
-            residuals.push(0.0);
-            along.push(0.0);
-        }
-        let certificate = certificate::certify(Measured {
-            values: &values,
-            k,
-            residuals: &residuals,
-            along: &along,
-            orthogonality: certificate::orthogonality(columns.view()),
-            rounding_floor: 0.0,
-            evidence: Evidence::Expected,
-            none_missed: certificate::missed_by_probes(
-                product.slice(s![.., k..]),
-                block.slice(s![.., k..]),
-                columns.view(),
-                &ml,
-            ),
-        });
-        let mut warnings = Vec::new();
-        let missing_counts = &observed.missing_counts;
-        if missing_counts.n_empty_rows > 0 {
-            let (count, rows) = (missing_counts.n_empty_rows, missing_counts.empty_rows.clone());
-            warnings.push(Warning::EmptyRows { count, rows });
-        }
-        if self.standardize && !scaler.constant.is_empty() {
-            let names = scaler.constant.iter().map(|&f| data.column_name(f)).collect();
-            warnings.push(Warning::ConstantColumns { columns: scaler.constant.clone(), names });
-        }
-        if flat {
-            warnings.push(Warning::NoVariance);
-        } else if noise <= em.noise_floor {
-            warnings.push(Warning::NoiseVanishes { share: NOISE_FLOOR });
-        }
-        if !estimate.converged {
-            warnings.push(Warning::EmNotConverged {
-                iterations: estimate.iterations,
-                change: estimate.change,
-                tolerance: em.tolerance,
-            });
-        }
-        // With a prior the iteration climbs a bound of the evidence, not the likelihood.
-        let likelihood = if flat {
+        let latent = Latent::new(axes.components.view(), &axes.values, axes.noise);
+        // 2. The certificate, and the likelihood of what was observed.
+        let (certificate, residuals) = self.certify_fixed_point(surveyed, &axes, &latent, part)?;
+        let likelihood = if axes.flat {
             f64::NAN
         } else if em_options.bayesian {
-            let (w, mean) = (latent.w.clone(), part.mean.clone());
-            log_likelihood(
-                grid,
-                scaler,
-                FactorGaussian { w, mean, noise, share: 1.0, prior: None },
-            )?
+            // With a prior the iteration climbs a bound of the evidence, not the likelihood.
+            let (w, mean, noise) = (latent.w.clone(), part.mean.clone(), axes.noise);
+            let model = FactorGaussian { w, mean, noise, share: 1.0, prior: None };
+            log_likelihood(&surveyed.grid, &surveyed.scaler, model)?
         } else {
             estimate.log_likelihood()
         };
-        let bessel = n / (n - 1.0);
-        let column = |f: usize| {
-            let along: f64 = latent.w.row(f).iter().map(|w| w * w).sum();
-            if scaler.inv_scale[f] > 0.0 { (along + noise) * bessel } else { 0.0 }
+        // 3. The model.
+        let missing_counts = &surveyed.observed.missing_counts;
+        let core = ModelCore {
+            method: self.method,
+            n_samples: Some(surveyed.observed.row_weight),
+            feature_names: data.feature_names().map(<[String]>::to_vec),
+            plan,
+            warnings: self.em_warnings(data, surveyed, &estimate, &axes, em),
+            missing: (missing_counts.missing > 0)
+                .then(|| MissingReport::new(Missing::Em, missing_counts)),
         };
-        let excess: f64 = ml.iter().map(|v| v - noise).sum();
-        let parts = PcaParts {
-            core: ModelCore {
-                method: self.method,
-                n_samples: Some(n),
-                feature_names: data.feature_names().map(<[String]>::to_vec),
-                plan,
-                warnings,
-                missing: (missing_counts.missing > 0)
-                    .then(|| MissingReport::new(Missing::Em, missing_counts)),
-            },
-            map: LinearMap {
-                scaler: shifted(scaler, &part.mean),
-                rank: ml.iter().filter(|v| **v > 0.0).count(),
-                components,
-                threads: self.options.threads,
-            },
-            values: ml.iter().map(|v| v * bessel).collect(),
-            total: (excess + varying as f64 * noise) * bessel,
-            column_variances: (0..d).map(column).collect(),
-            spectrum: None,
-            next_value: (k < varying).then_some(noise * bessel),
-            center: true,
-            whiten: self.whiten,
-            certificate,
-            convergence: Convergence {
-                converged: estimate.converged,
-                residuals: residuals[..k].to_vec(),
-                iterations: estimate.iterations,
-                operator_applications: estimate.iterations,
-            },
-            tolerance: self.em_tolerance(),
+        let convergence = Convergence {
+            converged: estimate.converged,
+            residuals,
+            iterations: estimate.iterations,
+            operator_applications: estimate.iterations,
         };
+        let (flat, noise, relevance) = (axes.flat, axes.noise, axes.relevance.clone());
+        let parts = self.em_parts(surveyed, axes, &latent, part, core, certificate, convergence);
         // The prior pulls W towards 0, away from the maximum of the likelihood: its residual shows by
         // how much, and is no failure.
         let body =
@@ -343,6 +252,173 @@ impl Fit {
             },
             relevance,
         })
+    }
+
+    /// Residuals of the fixed point, and probes for what might have been overlooked: the certificate, and the
+    /// residuals of the components alone.
+    fn certify_fixed_point<T: Scalar>(
+        &self,
+        surveyed: &Surveyed<T>,
+        axes: &PrincipalAxes,
+        latent: &Latent,
+        part: &FactorGaussian,
+    ) -> Result<(Certificate, Vec<f64>)> {
+        let Surveyed { grid, scaler, .. } = surveyed;
+        let (k, d) = axes.components.dim();
+        let mut block = Array2::<f64>::zeros((d, k + PROBES));
+        block.slice_mut(s![.., ..k]).assign(&axes.components.t());
+        let probes = random::normal_matrix(&mut random::stream(self.options.seed, 3), d, PROBES);
+        block.slice_mut(s![.., k..]).assign(&probes);
+        let product = expected_covariance_times(grid, scaler, latent, &part.mean, block.view())?;
+        let columns = block.slice(s![.., ..k]).to_owned();
+        let found = product.slice(s![.., ..k]).to_owned();
+        let mut values = axes.values.clone();
+        let own = certificate::residuals(found.view(), columns.view(), &values);
+        let mut residuals = own.clone();
+        let mut along = certificate::along(found.view(), columns.view(), &values);
+        if k < axes.varying {
+            values.push(axes.noise);
+            residuals.push(0.0);
+            along.push(0.0);
+        }
+        let certificate = certificate::certify(Measured {
+            values: &values,
+            k,
+            residuals: &residuals,
+            along: &along,
+            orthogonality: certificate::orthogonality(columns.view()),
+            rounding_floor: 0.0,
+            evidence: Evidence::Expected,
+            none_missed: certificate::missed_by_probes(
+                product.slice(s![.., k..]),
+                block.slice(s![.., k..]),
+                columns.view(),
+                &axes.values,
+            ),
+        });
+        Ok((certificate, own))
+    }
+
+    /// What the user should know.
+    fn em_warnings<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        surveyed: &Surveyed<T>,
+        estimate: &Estimate,
+        axes: &PrincipalAxes,
+        em: &Em,
+    ) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        let missing_counts = &surveyed.observed.missing_counts;
+        if missing_counts.n_empty_rows > 0 {
+            let (count, rows) = (missing_counts.n_empty_rows, missing_counts.empty_rows.clone());
+            warnings.push(Warning::EmptyRows { count, rows });
+        }
+        let constant = &surveyed.scaler.constant;
+        if self.standardize && !constant.is_empty() {
+            let names = constant.iter().map(|&f| data.column_name(f)).collect();
+            warnings.push(Warning::ConstantColumns { columns: constant.clone(), names });
+        }
+        if axes.flat {
+            warnings.push(Warning::NoVariance);
+        } else if axes.noise <= em.noise_floor {
+            warnings.push(Warning::NoiseVanishes { share: NOISE_FLOOR });
+        }
+        if !estimate.converged {
+            warnings.push(Warning::EmNotConverged {
+                iterations: estimate.iterations,
+                change: estimate.change,
+                tolerance: em.tolerance,
+            });
+        }
+        warnings
+    }
+
+    /// Everything that the model is made of, with the divisor n − 1 in place of n.
+    #[expect(clippy::too_many_arguments)]
+    fn em_parts<T: Scalar>(
+        &self,
+        surveyed: &Surveyed<T>,
+        axes: PrincipalAxes,
+        latent: &Latent,
+        part: &FactorGaussian,
+        core: ModelCore,
+        certificate: Certificate,
+        convergence: Convergence,
+    ) -> PcaParts {
+        let PrincipalAxes { components, values, noise, varying, .. } = axes;
+        let (scaler, n) = (&surveyed.scaler, surveyed.observed.row_weight);
+        let (k, d) = components.dim();
+        let bessel = n / (n - 1.0);
+        let column = |f: usize| {
+            let along: f64 = latent.w.row(f).iter().map(|w| w * w).sum();
+            if scaler.inv_scale[f] > 0.0 { (along + noise) * bessel } else { 0.0 }
+        };
+        let excess: f64 = values.iter().map(|v| v - noise).sum();
+        PcaParts {
+            core,
+            map: LinearMap {
+                scaler: shifted(scaler, &part.mean),
+                rank: values.iter().filter(|v| **v > 0.0).count(),
+                components,
+                threads: self.options.threads,
+            },
+            values: values.iter().map(|v| v * bessel).collect(),
+            total: (excess + varying as f64 * noise) * bessel,
+            column_variances: (0..d).map(column).collect(),
+            spectrum: None,
+            next_value: (k < varying).then_some(noise * bessel),
+            center: true,
+            whiten: self.whiten,
+            certificate,
+            convergence,
+            tolerance: self.em_tolerance(),
+        }
+    }
+}
+
+/// The estimate along orthonormal directions.
+struct PrincipalAxes {
+    /// k × d.
+    components: Array2<f64>,
+    /// Maximum-likelihood variances along them (divisor n), the noise included.
+    values: Vec<f64>,
+    /// σ².
+    noise: f64,
+    /// Whether nothing varies.
+    flat: bool,
+    /// Features that vary.
+    varying: usize,
+    /// With a prior, the α of those that it left on.
+    relevance: Option<Vec<f64>>,
+}
+
+impl PrincipalAxes {
+    fn new<T: Scalar>(
+        surveyed: &Surveyed<T>,
+        estimate: &Estimate,
+        k: usize,
+        bayesian: bool,
+    ) -> Result<PrincipalAxes> {
+        let part = &estimate.parts[0];
+        let (strengths, mut components, relevance) = axes(part, bayesian)?;
+        let k = if bayesian { strengths.len().max(1) } else { k };
+        // The prior may leave nothing: one null component stands for it.
+        let rank = strengths.len().min(k);
+        // Data without any spread have no noise either.
+        let flat = surveyed.mean_variance() == 0.0;
+        let noise = if flat { 0.0 } else { part.noise };
+        let strengths = if flat { vec![0.0; strengths.len()] } else { strengths };
+        let mut values: Vec<f64> = strengths.iter().map(|s| s + noise).collect();
+        if components.nrows() < k {
+            let rest = Array2::zeros((k - components.nrows(), components.ncols()));
+            components = ndarray::concatenate(Axis(0), &[components.view(), rest.view()])
+                .map_err(|e| Error::Internal(e.to_string()))?;
+            values.resize(k, noise);
+        }
+        finish::complete(&mut components, rank, T::SIGN_TIE);
+        let varying = surveyed.scaler.inv_scale.iter().filter(|w| **w > 0.0).count();
+        Ok(PrincipalAxes { components, values, noise, flat, varying, relevance })
     }
 }
 

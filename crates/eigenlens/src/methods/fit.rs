@@ -2,22 +2,24 @@
 //! certificate is not good enough, once more on a more careful route.
 
 use super::certify::Certifier;
+use super::covariance_pairs::CovariancePairs;
 use super::em::EmOptions;
+use super::fit_warnings::{mind_seen_scores, score_warnings, warn};
 use crate::data::{DataShape, Dataset, Missing, compiled_here};
 use crate::em::Observer;
 use crate::error::{Error, Result, Warning};
-use crate::linalg::dense::power_of_two;
 use crate::linalg::{gemm, pool};
 use crate::model::ModelCore;
 use crate::model::{LinearMap, PcaModel, PcaParts, factors};
-use crate::n_components::{Head, LeadingPairs, NComponents, Resolved, Rule, Spectrum, resolve};
+use crate::n_components::{NComponents, Resolved, resolve};
 use crate::operator::FeatureGram;
 use crate::options::{Options, Solver};
 use crate::passes::{Columns, Moments, RowGrid, Scaler, ScoreMoments, Scores, Standardized};
-use crate::plan::{self, CovarianceTask, Plan, Route};
+use crate::plan::{self, Beside, CovarianceTask, Plan, Route};
 use crate::scalar::{Scalar, typed};
+use crate::solver::certificate::Certificate;
 use crate::solver::covariance_solver::{CovarianceSolver, EigenPairs};
-use crate::solver::{finish, krylov};
+use crate::solver::finish;
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
@@ -32,6 +34,8 @@ pub(super) struct Fit {
     pub whiten: bool,
     pub solver: Solver,
     pub options: Options,
+    /// What the caller allocates beside the fit: part of the plan.
+    pub beside: Beside,
 }
 
 typed!(WithScores, T => Result<(PcaModel, Array2<T>)>);
@@ -46,6 +50,7 @@ impl Fit {
             whiten: false,
             solver: Solver::Auto,
             options: Options::default(),
+            beside: Beside::default(),
         }
     }
 
@@ -66,7 +71,7 @@ impl Fit {
         compiled_here!(Fit, self.run_typed(data, want_scores: bool) -> WithScores of T)
     }
 
-    /// The model alone; `observer` is told of every step where holes are integrated out.
+    /// The model alone; `observer` is told of every step where missing entries are integrated out.
     pub fn run_observed<T: Scalar>(
         &self,
         data: &Dataset<T>,
@@ -85,7 +90,7 @@ impl Fit {
         }
         match self.run_em(data, &EmOptions::default(), observer)? {
             Some(found) => Ok(found.body),
-            None => Ok(self.run_whole(&data.clone().with_missing(Missing::Error), false)?.0),
+            None => Ok(self.run_complete(&data.clone().with_missing(Missing::Error), false)?.0),
         }
     }
 
@@ -95,12 +100,13 @@ impl Fit {
         want_scores: bool,
     ) -> Result<(PcaModel, Array2<T>)> {
         match data.missing() {
-            Missing::Error => self.run_whole(data, want_scores),
+            Missing::Error => self.run_complete(data, want_scores),
             Missing::Em => {
                 let found =
                     self.run_em(data, &EmOptions::default(), &mut |_| ControlFlow::Continue(()))?;
                 let Some(found) = found else {
-                    return self.run_whole(&data.clone().with_missing(Missing::Error), want_scores);
+                    return self
+                        .run_complete(&data.clone().with_missing(Missing::Error), want_scores);
                 };
                 let scores =
                     if want_scores { found.body.transform(data)? } else { empty(&found.body) };
@@ -110,10 +116,10 @@ impl Fit {
                 let resolved = data.resolve_missing(&self.options)?;
                 let whole = resolved.dataset();
                 let Some(missing_report) = resolved.missing_report() else {
-                    return self.run_whole(&whole, want_scores);
+                    return self.run_complete(&whole, want_scores);
                 };
                 let columns = data.missing() == Missing::DropColumns;
-                let (mut model, mut scores) = self.run_whole(&whole, want_scores && columns)?;
+                let (mut model, mut scores) = self.run_complete(&whole, want_scores && columns)?;
                 model.set_missing(Some(missing_report.clone()));
                 if want_scores && !columns {
                     scores = model.transform(data)?;
@@ -123,8 +129,9 @@ impl Fit {
         }
     }
 
-    /// Fits data without holes.
-    fn run_whole<T: Scalar>(
+    /// Fits data without missing entries: by the planned route, and where its answer is not good enough once more
+    /// by a more careful one.
+    fn run_complete<T: Scalar>(
         &self,
         data: &Dataset<T>,
         want_scores: bool,
@@ -132,9 +139,9 @@ impl Fit {
         let shape = data.shape();
         let plan = self.plan(&shape)?;
         pool::run(self.options.threads, || {
-            let (why, careful) = match self.follow(data, &plan, want_scores, false)? {
-                Followed::GaveUp { why, next } => (why, next),
-                Followed::Fitted(first) => {
+            let (why, careful) = match self.fit_by_route(data, &plan, want_scores, false)? {
+                RouteOutcome::GivenUp { why, next } => (why, next),
+                RouteOutcome::Fitted(first) => {
                     let why = self.too_coarse(&first);
                     match why.and_then(|why| {
                         Some((why, self.next_route(&shape, plan.route, first.rows, 0)?))
@@ -149,7 +156,8 @@ impl Fit {
                 to: careful.route.to_string(),
                 why,
             };
-            let Followed::Fitted(mut second) = self.follow(data, &careful, want_scores, true)?
+            let RouteOutcome::Fitted(mut second) =
+                self.fit_by_route(data, &careful, want_scores, true)?
             else {
                 return Err(Error::Internal("a careful route was given up".into()));
             };
@@ -159,125 +167,185 @@ impl Fit {
     }
 
     /// One route from beginning to end; the `last` one is not given up.
-    fn follow<T: Scalar>(
+    fn fit_by_route<T: Scalar>(
         &self,
         data: &Dataset<T>,
         plan: &Plan,
         want_scores: bool,
         last: bool,
-    ) -> Result<Followed<T>> {
+    ) -> Result<RouteOutcome<T>> {
+        // 1. Means and variances; centring and scaling are applied in passing, never stored.
         let mut grid = RowGrid::new(data)?;
-        let d = data.n_features();
-        // Step 1: means and variances, and with them the standardisation.
-        let (columns, scatter) = if plan.route == Route::Covariance {
-            let moments = Moments::of_grid(&mut grid)?;
-            (moments.columns, Some(moments.scatter))
-        } else {
-            (Columns::of(&mut grid)?, None)
+        let (first, scatter) = self.first_pass(&mut grid, plan.route)?;
+        let standardized = || Standardized { grid: &grid, scaler: &first.scaler };
+        // 2. The leading pairs of the covariance, by the planned route.
+        let solver = self.covariance_solver(plan.route, standardized(), &first.columns, scatter)?;
+        let mut found = match self.leading_pairs(data, plan, &first, &solver, last)? {
+            Search::Found(found) => *found,
+            Search::GivenUp { why, next } => return Ok(RouteOutcome::GivenUp { why, next }),
         };
-        let scaler = Scaler::new::<T>(&columns, grid.exponents(), self.center, self.standardize);
-        let divisor = columns.weight - 1.0;
-        let variances = standardized_variances(&columns, &scaler, self.center);
-        let total: f64 = variances.iter().sum();
-        // Step 2: the route's matrix or operator.
-        let limit = self.limit(&columns, d)?;
-        let max_rank = max_rank(&columns, &variances, self.center);
-        let standardized = || Standardized { grid: &grid, scaler: &scaler };
-        let solver = self.covariance_solver(plan.route, standardized(), &columns, scatter)?;
-        // Step 3: the pairs.
-        let shape = data.shape();
-        let task = self.task(&shape);
-        let next = |at_least: usize| match last {
-            true => None,
-            false => self.next_route(&shape, plan.route, columns.rows, at_least),
-        };
-        let slower = next(0).filter(|_| plan.route == Route::Iterative);
-        let mut asked_pairs = CovariancePairs {
-            fit: self,
-            solver: &solver,
-            data,
-            columns: &columns,
-            n_varying: n_varying(&variances),
-            total,
-            limit,
-            max_rank,
-            tolerance: self.tolerance::<T>(),
-            affordable: slower.as_ref().map_or(usize::MAX, |_| task.most_applications()),
-            room: task.most_components(plan.route, limit),
-            applications: 0,
-        };
-        let mut notes = Vec::new();
-        let too_slow =
-            |next| Ok(Followed::GaveUp { why: "the iteration would take longer".into(), next });
-        let (k, asked, mut pairs) = match resolve(&self.n_components, &mut asked_pairs, &mut notes)?
-        {
-            Resolved::Found { k, asked, pairs } => (k, asked, pairs),
-            Resolved::TooMany { at_least } => {
-                let Some(next) = next(at_least) else {
-                    let needed = task.memory_with(plan.route, at_least);
-                    let budget = self.options.memory;
-                    return Err(plan::too_many(plan.route, at_least, needed, budget));
-                };
-                let why = format!("at least {at_least} components are needed");
-                return Ok(Followed::GaveUp { why, next });
-            }
-            Resolved::TooSlow => match slower {
-                Some(next) => return too_slow(next),
-                None => return Err(Error::Internal("an iteration that was not begun".into())),
-            },
-        };
-        if let Some(next) = slower.filter(|_| !pairs.convergence.converged) {
-            return too_slow(next);
-        }
-        // Step 4: what is rounding, order, sign, null directions.
-        let rank = null_below_rounding(&mut pairs, k, max_rank);
-        let below_rounding = rank < k.min(max_rank) && total > 0.0;
-        let (values, components) = ordered(&pairs, k, rank, T::SIGN_TIE)?;
-        // Step 5: scores and certificate, in one pass over the data.
-        let map =
-            LinearMap { scaler: scaler.clone(), components, rank, threads: self.options.threads };
+        // 3. What is rounding becomes 0; order, sign, null directions.
+        let rank = null_below_rounding(&mut found.pairs, found.k, first.max_rank);
+        let (values, components) = ordered(&found.pairs, found.k, rank, T::SIGN_TIE)?;
+        let (scaler, threads) = (first.scaler.clone(), self.options.threads);
+        let map = LinearMap { scaler, components, rank, threads };
+        // 4. Scores and certificate, in one pass over the data.
         let certifier = Certifier {
             map: &map,
             values: &values,
-            pairs: &pairs,
+            pairs: &found.pairs,
             rank,
-            total,
-            divisor,
+            total: first.total,
+            divisor: first.columns.weight - 1.0,
             tolerance: self.tolerance::<T>(),
             seed: self.options.seed,
         };
         let mut scores = want_scores.then(|| {
-            let factors = factors(&values, self.whiten, scaler.exponent);
+            let factors = factors(&values, self.whiten, first.scaler.exponent);
             Scores::gather(factors, grid.n_rows().unwrap_or(0))
         });
-        let mut score_moments = ScoreMoments::new(k);
+        let mut moments = ScoreMoments::new(found.k);
         let certificate =
-            certifier.certify(&standardized(), &solver, scores.as_mut(), &mut score_moments)?;
+            certifier.certify(&standardized(), &solver, scores.as_mut(), &mut moments)?;
         drop(solver);
-        // Step 6: what the user should know.
-        let mut warnings = warn::<T>(data, &columns, &scaler, &variances, &values, rank, k, self);
-        mind_seen_scores::<T>(&mut warnings, &score_moments, grid.counts(), &values, &scaler);
-        warnings.extend(score_warnings(&score_moments, columns.weight, rank, self.center));
-        warnings.extend(notes);
-        let scores = scores.map_or_else(|| Ok(Array2::default((0, k))), Scores::into_array)?;
-        let model = PcaModel::new(PcaParts {
+        // 5. A model: the linear map, and what is known about it.
+        let warnings = self.warnings(data, &grid, &first, &values, &found, rank, &moments);
+        let scores =
+            scores.map_or_else(|| Ok(Array2::default((0, found.k))), Scores::into_array)?;
+        let below_rounding = rank < found.k.min(first.max_rank) && first.total > 0.0;
+        let rows = first.columns.rows;
+        let model = self.model(data, plan, first, found, map, values, certificate, warnings);
+        Ok(RouteOutcome::Fitted(Box::new(Fitted { model, scores, below_rounding, rows })))
+    }
+
+    /// Means, variances and the standardisation; on the covariance route with the scatter (d × d).
+    fn first_pass<T: Scalar>(
+        &self,
+        grid: &mut RowGrid<T>,
+        route: Route,
+    ) -> Result<(FirstPass, Option<Array2<f64>>)> {
+        let (columns, scatter) = if route == Route::Covariance {
+            let moments = Moments::of_grid(grid)?;
+            (moments.columns, Some(moments.scatter))
+        } else {
+            (Columns::of(grid)?, None)
+        };
+        let scaler = Scaler::new::<T>(&columns, grid.exponents(), self.center, self.standardize);
+        let variances = standardized_variances(&columns, &scaler, self.center);
+        let first = FirstPass {
+            total: variances.iter().sum(),
+            limit: self.limit(&columns, variances.len())?,
+            max_rank: max_rank(&columns, &variances, self.center),
+            columns,
+            scaler,
+            variances,
+        };
+        Ok((first, scatter))
+    }
+
+    /// As many pairs as are asked for, or another route that has room for them or is done sooner.
+    fn leading_pairs<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        plan: &Plan,
+        first: &FirstPass,
+        solver: &CovarianceSolver<T>,
+        last: bool,
+    ) -> Result<Search> {
+        let shape = data.shape();
+        let task = self.task(&shape);
+        let next = |at_least: usize| match last {
+            true => None,
+            false => self.next_route(&shape, plan.route, first.columns.rows, at_least),
+        };
+        let sooner = next(0).filter(|_| plan.route == Route::Iterative);
+        let mut covariance_pairs = CovariancePairs {
+            fit: self,
+            solver,
+            data,
+            columns: &first.columns,
+            n_varying: n_varying(&first.variances),
+            total: first.total,
+            limit: first.limit,
+            max_rank: first.max_rank,
+            tolerance: self.tolerance::<T>(),
+            affordable: sooner.as_ref().map_or(usize::MAX, |_| task.most_applications()),
+            room: task.most_components(plan.route, first.limit),
+            applications: 0,
+        };
+        let mut notes = Vec::new();
+        let too_slow =
+            |next| Ok(Search::GivenUp { why: "the iteration would take longer".into(), next });
+        match resolve(&self.n_components, &mut covariance_pairs, &mut notes)? {
+            Resolved::Found { k, asked, pairs } => match sooner {
+                Some(next) if !pairs.convergence.converged => too_slow(next),
+                _ => Ok(Search::Found(Box::new(FoundPairs { k, asked, pairs, notes }))),
+            },
+            Resolved::TooMany { at_least } => match next(at_least) {
+                Some(next) => {
+                    let why = format!("at least {at_least} components are needed");
+                    Ok(Search::GivenUp { why, next })
+                }
+                None => {
+                    let needed = task.memory_with(plan.route, at_least);
+                    Err(plan::too_many(plan.route, at_least, needed, self.options.memory))
+                }
+            },
+            Resolved::TooSlow => match sooner {
+                Some(next) => too_slow(next),
+                None => Err(Error::Internal("an iteration that was not begun".into())),
+            },
+        }
+    }
+
+    /// What the user should know.
+    #[expect(clippy::too_many_arguments)]
+    fn warnings<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        grid: &RowGrid<T>,
+        first: &FirstPass,
+        values: &[f64],
+        found: &FoundPairs,
+        rank: usize,
+        moments: &ScoreMoments,
+    ) -> Vec<Warning> {
+        let FirstPass { columns, scaler, variances, .. } = first;
+        let mut warnings = warn::<T>(data, columns, scaler, variances, values, rank, found.k, self);
+        mind_seen_scores::<T>(&mut warnings, moments, grid.counts(), values, scaler);
+        warnings.extend(score_warnings(moments, columns.weight, rank, self.center));
+        warnings.extend(found.notes.iter().cloned());
+        warnings
+    }
+
+    #[expect(clippy::too_many_arguments)]
+    fn model<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        plan: &Plan,
+        first: FirstPass,
+        found: FoundPairs,
+        map: LinearMap,
+        values: Vec<f64>,
+        certificate: Certificate,
+        warnings: Vec<Warning>,
+    ) -> PcaModel {
+        let shape = data.shape();
+        let FoundPairs { k, asked, pairs, .. } = found;
+        let needed = self.task(&shape).memory_with(plan.route, asked);
+        PcaModel::new(PcaParts {
             core: ModelCore {
                 method: self.method,
-                n_samples: Some(columns.weight),
+                n_samples: Some(first.columns.weight),
                 feature_names: data.feature_names().map(<[String]>::to_vec),
-                plan: Plan::new(
-                    plan.route,
-                    plan.reason.clone(),
-                    plan.passes,
-                    task.memory_with(plan.route, asked),
-                ),
+                plan: Plan::new(plan.route, plan.reason.clone(), plan.passes, needed),
                 warnings,
                 missing: None,
             },
             map,
             values,
-            total,
-            column_variances: variances,
+            total: first.total,
+            column_variances: first.variances,
             spectrum: pairs.spectrum,
             next_value: pairs.values.get(k).copied(),
             center: self.center,
@@ -285,9 +353,7 @@ impl Fit {
             certificate,
             convergence: pairs.convergence,
             tolerance: self.tolerance::<T>(),
-        });
-        let rows = columns.rows;
-        Ok(Followed::Fitted(Box::new(Fitted { model, scores, below_rounding, rows })))
+        })
     }
 
     /// The route's matrix or operator.
@@ -375,6 +441,7 @@ impl Fit {
             at_least: 0,
             solver: self.solver,
             options: &self.options,
+            beside: self.beside,
         }
     }
 
@@ -416,7 +483,12 @@ fn null_below_rounding(pairs: &mut EigenPairs, k: usize, max_rank: usize) -> usi
 }
 
 /// `k` values and components (k × d), largest first, signed; those beyond the rank completed.
-fn ordered(pairs: &EigenPairs, k: usize, rank: usize, tie: f64) -> Result<(Vec<f64>, Array2<f64>)> {
+pub(super) fn ordered(
+    pairs: &EigenPairs,
+    k: usize,
+    rank: usize,
+    tie: f64,
+) -> Result<(Vec<f64>, Array2<f64>)> {
     let (mut values, mut components) =
         finish::largest_first(&pairs.values, &pairs.vectors, k.min(pairs.values.len()), tie);
     values.resize(k, 0.0);
@@ -433,11 +505,39 @@ fn empty<T: Scalar>(model: &PcaModel) -> Array2<T> {
     Array2::default((0, model.n_components()))
 }
 
+/// What the first pass finds, and what follows from it.
+struct FirstPass {
+    columns: Columns,
+    scaler: Scaler,
+    /// Of each standardised column.
+    variances: Vec<f64>,
+    /// Their sum.
+    total: f64,
+    /// The most components that may be asked for.
+    limit: usize,
+    /// The most that can carry variance.
+    max_rank: usize,
+}
+
+/// `k` components are wanted; room was needed for `asked`.
+struct FoundPairs {
+    k: usize,
+    asked: usize,
+    pairs: EigenPairs,
+    notes: Vec<Warning>,
+}
+
+/// What came of looking for the pairs.
+enum Search {
+    Found(Box<FoundPairs>),
+    GivenUp { why: String, next: Plan },
+}
+
 /// What came of a route.
-enum Followed<T: Scalar> {
+enum RouteOutcome<T: Scalar> {
     Fitted(Box<Fitted<T>>),
     /// Another route would be done sooner, or has room for the components that are needed.
-    GaveUp {
+    GivenUp {
         why: String,
         next: Plan,
     },
@@ -450,110 +550,6 @@ struct Fitted<T: Scalar> {
     below_rounding: bool,
     /// Rows of positive weight.
     rows: usize,
-}
-
-/// A route to the covariance's pairs, as the number of components is asked of it.
-struct CovariancePairs<'a, 's, 'd, T: Scalar> {
-    fit: &'a Fit,
-    solver: &'a CovarianceSolver<'s, T>,
-    data: &'a Dataset<'d, T>,
-    columns: &'a Columns,
-    n_varying: usize,
-    total: f64,
-    limit: usize,
-    max_rank: usize,
-    tolerance: f64,
-    /// Products with the data after which another route would have been done.
-    affordable: usize,
-    room: usize,
-    /// Products made so far.
-    applications: usize,
-}
-
-impl<T: Scalar> CovariancePairs<'_, '_, '_, T> {
-    fn ask(&mut self, k: usize, tolerance: f64) -> Result<EigenPairs> {
-        let options = &self.fit.options;
-        let pairs = self.solver.leading(k, self.limit, tolerance, self.affordable, options)?;
-        self.applications += pairs.convergence.operator_applications;
-        Ok(pairs)
-    }
-}
-
-impl<T: Scalar> LeadingPairs for CovariancePairs<'_, '_, '_, T> {
-    type Pairs = EigenPairs;
-
-    fn leading(&mut self, k: usize) -> Result<EigenPairs> {
-        // Krylov stops a little below the tolerance, so that rounding does not undo it.
-        self.ask(k, 0.3 * self.tolerance)
-    }
-
-    fn head(&self, pairs: &EigenPairs, k: usize) -> Result<Head> {
-        let values = match &pairs.spectrum {
-            Some(all) => &all[..all.len().min(self.limit)],
-            None => &pairs.values[..pairs.values.len().min(k)],
-        };
-        Ok(Head {
-            values: values.to_vec(),
-            total: self.total,
-            rounding_floor: pairs.rounding_floor,
-            max_rank: self.max_rank,
-        })
-    }
-
-    fn limit(&self) -> usize {
-        self.limit
-    }
-
-    fn room(&self) -> usize {
-        self.room
-    }
-
-    fn first_value(&mut self) -> Result<Option<Head>> {
-        const ROUGHLY: f64 = 0.05;
-        let d = self.data.n_features();
-        let iterates = matches!(self.solver, CovarianceSolver::Iterative { .. });
-        if !iterates || krylov::basis_columns(1, d) == d {
-            return Ok(None);
-        }
-        let first = self.ask(1, ROUGHLY)?;
-        self.head(&first, 1).map(Some)
-    }
-
-    fn finds_all(&self, k: usize) -> bool {
-        self.solver.finds_all(k)
-    }
-
-    fn too_slow(&self, k: usize) -> bool {
-        // However many are wanted, more blocks than these span everything.
-        let blocks = self.data.n_features().div_ceil(krylov::WIDTH);
-        let likely = plan::likely_applications(k).min(blocks);
-        self.applications + likely > self.affordable
-    }
-
-    fn check_rule(&self, _: Rule) -> Result<()> {
-        Ok(())
-    }
-
-    fn spectrum<'h>(&'h self, head: &'h Head) -> Spectrum<'h> {
-        Spectrum {
-            values: &head.values,
-            total_variance: head.total,
-            n_samples: self.columns.weight,
-            n_features: self.data.n_features(),
-            n_varying: self.n_varying,
-            max_rank: head.max_rank,
-            centered: self.fit.center,
-            standardized: self.fit.standardize,
-        }
-    }
-
-    fn sample(&self) -> Result<Option<(Array2<f64>, usize)>> {
-        self.data.sample_rows()
-    }
-
-    fn seed(&self) -> u64 {
-        self.fit.options.seed
-    }
 }
 
 /// `D (scatter + n m mᵀ) D / (n − 1)`, the second term only where not centred; in place.
@@ -601,124 +597,4 @@ pub(super) fn max_rank(columns: &Columns, variances: &[f64], center: bool) -> us
 /// How many columns have variance (uncentred: are not all 0).
 pub(super) fn n_varying(variances: &[f64]) -> usize {
     variances.iter().filter(|v| **v > 0.0).count()
-}
-
-#[expect(clippy::too_many_arguments)]
-pub(super) fn warn<T: Scalar>(
-    data: &Dataset<T>,
-    columns: &Columns,
-    scaler: &Scaler,
-    variances: &[f64],
-    values: &[f64],
-    rank: usize,
-    k: usize,
-    fit: &Fit,
-) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    let total: f64 = variances.iter().sum();
-    if total == 0.0 {
-        warnings.push(Warning::NoVariance);
-    } else if rank < k {
-        warnings.push(Warning::NullComponents { rank, requested: k });
-    }
-    if fit.standardize && !scaler.constant.is_empty() {
-        let names = scaler.constant.iter().map(|&f| data.column_name(f)).collect();
-        warnings.push(Warning::ConstantColumns { columns: scaler.constant.clone(), names });
-    }
-    let d = variances.len();
-    if d > 1 && !fit.standardize {
-        let largest = (0..d).max_by(|&a, &b| variances[a].total_cmp(&variances[b])).unwrap_or(0);
-        let share = variances[largest] / total;
-        if share > 0.999 {
-            let name = data.column_name(largest);
-            warnings.push(Warning::DominantColumn { column: largest, name, share });
-        }
-    }
-    // The coarsest column, where its spread is a few steps of its number type.
-    let levels = |f: usize| {
-        let spacing = T::EPSILON * columns.mean_hi[f].abs() / 2.0;
-        let sd = (columns.squares[f] / columns.weight).sqrt();
-        if spacing > 0.0 && sd > 0.0 { sd / spacing } else { f64::INFINITY }
-    };
-    if let Some(column) =
-        (0..d).min_by(|&a, &b| levels(a).total_cmp(&levels(b))).filter(|&f| levels(f) < 16.0)
-    {
-        warnings.push(Warning::Quantized {
-            column,
-            name: data.column_name(column),
-            levels: levels(column),
-        });
-    }
-    // No score is longer than all samples together.
-    let longest = ((columns.weight - 1.0) * total).sqrt() * power_of_two(scaler.exponent);
-    if !fit.whiten && !is_number::<T>(longest) {
-        warnings.push(Warning::ScoresOutOfRange);
-    } else {
-        warnings.extend(variance_warning(values, scaler));
-    }
-    warnings
-}
-
-/// Where a variance is no number in the units of the data.
-fn variance_warning(values: &[f64], scaler: &Scaler) -> Option<Warning> {
-    let out_of_range = |v: &f64| {
-        let squared = v * power_of_two(scaler.exponent) * power_of_two(scaler.exponent);
-        *v > 0.0 && (squared < f64::MIN_POSITIVE || !squared.is_finite())
-    };
-    values.iter().any(out_of_range).then_some(Warning::VarianceOutOfRange)
-}
-
-/// Whether it is a number of the elements' type.
-fn is_number<T: Scalar>(value: f64) -> bool {
-    T::from_f64(value).to_f64().is_finite()
-}
-
-/// Takes back that scores may be out of range where those of all training samples have been seen to be
-/// numbers. Tails hold weighted squares; `counts` are the weights.
-pub(super) fn mind_seen_scores<T: Scalar>(
-    warnings: &mut Vec<Warning>,
-    score_moments: &ScoreMoments,
-    counts: Option<&[f64]>,
-    values: &[f64],
-    scaler: &Scaler,
-) {
-    let Some(at) = warnings.iter().position(|w| *w == Warning::ScoresOutOfRange) else { return };
-    let largest = |(square, row): (&f64, &u64)| {
-        let weight = counts.and_then(|counts| counts.get(*row as usize)).copied().unwrap_or(1.0);
-        (square / weight).sqrt() * power_of_two(scaler.exponent)
-    };
-    if score_moments.largest.iter().zip(&score_moments.row).map(largest).all(is_number::<T>) {
-        warnings.remove(at);
-        warnings.extend(variance_warning(values, scaler));
-    }
-}
-
-fn score_warnings(score_moments: &ScoreMoments, n: f64, rank: usize, center: bool) -> Vec<Warning> {
-    const ONE_ROW: f64 = 0.9;
-    const HEAVY: f64 = 10.0;
-    let mut warnings = Vec::new();
-    let (mut heavy, mut heaviest) = (Vec::new(), 0.0f64);
-    // With few rows every component is mostly one of them.
-    if n < 10.0 {
-        return warnings;
-    }
-    for component in 0..rank {
-        let squares = score_moments.squares[component];
-        if squares <= 0.0 {
-            continue;
-        }
-        let (largest, row) =
-            (score_moments.largest[component], score_moments.row[component] as usize);
-        let kurtosis = n * score_moments.fourth_powers[component] / (squares * squares) - 3.0;
-        if largest / squares > ONE_ROW {
-            warnings.push(Warning::DominantRow { component, row, share: largest / squares });
-        } else if center && kurtosis > HEAVY {
-            heavy.push(component);
-            heaviest = heaviest.max(kurtosis);
-        }
-    }
-    if !heavy.is_empty() {
-        warnings.push(Warning::HeavyTails { components: heavy, kurtosis: heaviest });
-    }
-    warnings
 }

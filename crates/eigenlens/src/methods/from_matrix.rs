@@ -8,7 +8,7 @@ use crate::model::{GramPca, LinearMap, PcaModel, PcaParts};
 use crate::n_components::{AllValues, NComponents, Spectrum};
 use crate::passes::{Moments, Scaler};
 use crate::plan::{self, Route};
-use crate::solver::certificate::{self, Evidence, Measured, NoneMissed};
+use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed};
 use crate::solver::{dense, finish};
 use ndarray::{Array2, ArrayView2, Axis};
 
@@ -97,29 +97,21 @@ fn from_matrix(
     let (reason, needed) = ("a matrix in place of data".into(), 8 * (8 * d * d) as u64);
     let plan = plan::only(Route::Given, reason, 0, needed, fit.options.memory)?;
     pool::run(fit.options.threads, || {
+        // 1. All pairs: the smallest value is wanted too, for a negative one is no covariance's.
         let variances = matrix.diag().to_vec();
         let total: f64 = variances.iter().sum();
-        // The smallest value is wanted too: a negative one is no covariance's.
         let all = dense::full(matrix.view(), d)?;
         let spectrum = all.spectrum.unwrap_or_default();
         let top = spectrum.first().copied().unwrap_or(0.0).max(0.0);
         let rounding_floor = 8.0 * (d as f64).sqrt() * f64::EPSILON * top;
         check_spectrum(&spectrum)?;
-        let n_samples_known = match (&fit.n_components, n_samples) {
-            (NComponents::Rule(_), None) => {
-                return Err(Error::NotDefined {
-                    what: "the number of components",
-                    why: "the number of samples behind the matrix is not known".into(),
-                });
-            }
-            (_, n) => n.unwrap_or(0.0),
-        };
+        // 2. As many as are asked for.
         let mut warnings = Vec::new();
         let all_values = AllValues {
             spectrum: Spectrum {
                 values: &spectrum,
                 total_variance: total,
-                n_samples: n_samples_known,
+                n_samples: samples_for_rules(fit, n_samples)?,
                 n_features: d,
                 n_varying: n_varying(&variances),
                 max_rank,
@@ -132,34 +124,20 @@ fn from_matrix(
         };
         let k = all_values.resolve(&fit.n_components, &mut warnings)?;
         let rank = spectrum.iter().take(k.min(max_rank)).filter(|v| **v > rounding_floor).count();
-        let mut values = spectrum[..k.min(d)].to_vec();
-        values.iter_mut().skip(rank).for_each(|v| *v = 0.0);
-        let tie = finish::f64_tie();
-        let (_, mut components) = finish::largest_first(&spectrum, &all.ritz.vectors, k, tie);
-        finish::complete(&mut components, rank, tie);
-        let columns = components.t().as_standard_layout().into_owned();
-        let mut measured = values.clone();
-        measured.extend(spectrum.get(k).map(|v| v.max(0.0)));
-        let wider = finish::largest_first(&spectrum, &all.ritz.vectors, measured.len(), tie).1;
-        let wider = wider.t().as_standard_layout().into_owned();
-        let product = gemm::product(matrix.view(), wider.view());
-        let mut residuals = certificate::residuals(product.view(), wider.view(), &measured);
-        residuals.iter_mut().skip(rank).take(k - rank).for_each(|r| *r = r.min(rounding_floor));
-        let certificate = certificate::certify(Measured {
-            values: &measured,
-            k,
-            residuals: &residuals,
-            along: &certificate::along(product.view(), wider.view(), &measured),
-            orthogonality: certificate::orthogonality(columns.view()),
-            rounding_floor,
-            evidence: Evidence::Matrix,
-            none_missed: NoneMissed::Complete,
-        });
         if rank == 0 {
             warnings.push(Warning::NoVariance);
         } else if rank < k {
             warnings.push(Warning::NullComponents { rank, requested: k });
         }
+        let mut values = spectrum[..k.min(d)].to_vec();
+        values.iter_mut().skip(rank).for_each(|v| *v = 0.0);
+        let tie = finish::f64_tie();
+        let (_, mut components) = finish::largest_first(&spectrum, &all.ritz.vectors, k, tie);
+        finish::complete(&mut components, rank, tie);
+        // 3. The certificate, and the model.
+        let (vectors, orthogonality) = (&all.ritz.vectors, orthogonality_of(&components));
+        let found = Found { spectrum: &spectrum, vectors, values: &values, rank, rounding_floor };
+        let certificate = found.certify(&matrix, orthogonality);
         Ok(PcaModel::new(PcaParts {
             core: ModelCore {
                 method: fit.method,
@@ -182,6 +160,58 @@ fn from_matrix(
             tolerance: fit.options.tolerance.unwrap_or(1e-9),
         }))
     })?
+}
+
+/// The number of samples, which rules cannot do without.
+fn samples_for_rules(fit: &Fit, n_samples: Option<f64>) -> Result<f64> {
+    match (&fit.n_components, n_samples) {
+        (NComponents::Rule(_), None) => Err(Error::NotDefined {
+            what: "the number of components",
+            why: "the number of samples behind the matrix is not known".into(),
+        }),
+        (_, n) => Ok(n.unwrap_or(0.0)),
+    }
+}
+
+fn orthogonality_of(components: &Array2<f64>) -> f64 {
+    certificate::orthogonality(components.t().as_standard_layout().view())
+}
+
+/// The pairs that are kept, among all.
+struct Found<'a> {
+    spectrum: &'a [f64],
+    /// Of all pairs (d × d).
+    vectors: &'a Array2<f64>,
+    /// Of those that are kept.
+    values: &'a [f64],
+    rank: usize,
+    rounding_floor: f64,
+}
+
+impl Found<'_> {
+    /// Measures the pairs, and the one after them, against the matrix (d × d).
+    fn certify(&self, matrix: &Array2<f64>, orthogonality: f64) -> Certificate {
+        let Found { spectrum, vectors, values, rank, rounding_floor } = *self;
+        let k = values.len();
+        let mut measured = values.to_vec();
+        measured.extend(spectrum.get(k).map(|v| v.max(0.0)));
+        let tie = finish::f64_tie();
+        let wider = finish::largest_first(spectrum, vectors, measured.len(), tie).1;
+        let wider = wider.t().as_standard_layout().into_owned();
+        let product = gemm::product(matrix.view(), wider.view());
+        let mut residuals = certificate::residuals(product.view(), wider.view(), &measured);
+        residuals.iter_mut().skip(rank).take(k - rank).for_each(|r| *r = r.min(rounding_floor));
+        certificate::certify(Measured {
+            values: &measured,
+            k,
+            residuals: &residuals,
+            along: &certificate::along(product.view(), wider.view(), &measured),
+            orthogonality,
+            rounding_floor,
+            evidence: Evidence::Matrix,
+            none_missed: NoneMissed::Complete,
+        })
+    }
 }
 
 /// Refuses a matrix with a clearly negative eigenvalue: it is no covariance.

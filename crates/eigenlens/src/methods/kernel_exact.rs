@@ -1,6 +1,6 @@
 //! Exact kernel PCA: the leading eigenpairs of `H K H`, with K kept or recomputed in blocks.
 
-use super::kernel_pca::{KernelPca, bandwidth, not_square};
+use super::kernel_pca::{KernelPca, not_square};
 use super::kernel_plan::KernelTask;
 use crate::data::Dataset;
 use crate::error::{Error, Result, Warning};
@@ -74,55 +74,25 @@ fn exact_parts<T: Scalar>(
     data: &Dataset<T>,
     plan: &Plan,
 ) -> Result<(KernelPcaParts, usize)> {
-    // Step 1: the points, checked and moved.
-    let gathering = Gathering::new(&kernel, data)?.centered();
-    let (n, d) = (gathering.n_samples(), data.n_features());
-    fit.check_k(n, Some(n), d)?;
-    let points = gathering.gather()?;
-    if kernel == ResolvedKernel::Precomputed {
-        if n != d {
-            return Err(not_square(n, d));
-        }
-        points.check_symmetric("the precomputed kernel", 10.0 * T::EPSILON.max(1e-9))?;
-    }
-    // Certificates are measured in f64, whatever the fit was computed in.
-    let wide = match points.arithmetic() {
-        Some(Arithmetic::F32) => Some(gathering.exact().gather()?),
-        _ => None,
+    // 1. The points, checked and moved.
+    let (points, exact) = gather(fit, &kernel, data)?;
+    let (n, d) = (points.len(), data.n_features());
+    // 2. The kernel, its means and its trace.
+    let gram = match plan.route {
+        Route::KernelBlocks => KernelGram::recomputed(&kernel, &points),
+        _ => KernelGram::stored(&kernel, &points)?,
     };
-    // Step 2: the kernel, its means and its trace.
-    let gram = if plan.route == Route::KernelBlocks {
-        KernelGram::recomputed(&kernel, &points)
-    } else {
-        KernelGram::stored(&kernel, &points)?
-    };
-    let diagonal = gram.diagonal();
-    let column_means: Array1<f64> =
-        gram.row_sums()?.into_iter().map(|sum| sum / n as f64).collect();
-    check_finite(&column_means)?;
-    let mean = column_means.sum() / n as f64;
-    let trace: f64 = diagonal.iter().sum();
-    let total = (trace - n as f64 * mean).max(0.0);
-    let largest = diagonal.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-    let rounding = if points.arithmetic() == Some(Arithmetic::F32) {
-        f32::EPSILON as f64
-    } else {
-        f64::EPSILON
-    };
-    // What rounding each value, and centring a kernel with a large mean, leave of an eigenvalue of 0.
-    let row_sum = column_means.iter().fold(0.0f64, |m, v| m.max(v.abs())) * n as f64;
-    let rounding_floor =
-        8.0 * (n as f64).sqrt() * rounding * largest + 4.0 * f64::EPSILON * row_sum;
+    let means = KernelMeans::of(&gram, points.arithmetic())?;
     let gram = gram.centered();
-    // Step 3: the pairs.
+    // 3. The leading pairs: order, sign, null directions.
     let task = KernelTask::new(fit, &data.shape());
     let dense = task.has_room_for_dense(plan.route, n);
     let mut kernel_pairs = KernelPairs {
         fit,
         gram: &gram,
         n,
-        total,
-        rounding_floor,
+        total: means.total,
+        rounding_floor: means.rounding_floor,
         tolerance: fit.tolerance::<T>(),
         room: task.room(plan.route, n),
         dense,
@@ -131,62 +101,29 @@ fn exact_parts<T: Scalar>(
     let (k, pairs) = resolve(&fit.n_components, &mut kernel_pairs, &mut warnings)?
         .or_refuse(|at_least| task.too_many(plan.route, n, at_least))?;
     gram.rest();
-    let order = finish::descending(&pairs.values);
-    let top = order.first().map_or(0.0, |&j| pairs.values[j].max(0.0));
-    let rounding_floor = rounding_floor.max(1e-14 * top);
-    let rank =
-        order.iter().take(k.min(n - 1)).filter(|&&j| pairs.values[j] > rounding_floor).count();
-    // Step 4: order, sign, null directions.
-    let tie = T::SIGN_TIE;
-    let (mut values, mut components) =
-        finish::largest_first(&pairs.values, &pairs.vectors, k.min(pairs.values.len()), tie);
-    values.iter_mut().skip(rank).for_each(|v| *v = 0.0);
-    finish::complete(&mut components, rank, tie);
-    let vectors = components.reversed_axes().as_standard_layout().into_owned();
-    // Step 5: the certificate, against the kernel computed once more.
-    let guard =
-        order.get(k).map(|&j| (pairs.values[j], pairs.vectors.slice(s![.., j..j + 1]).to_owned()));
+    let leading = Leading::new(&pairs, k, means.rounding_floor, T::SIGN_TIE);
+    // 4. The certificate, against the kernel computed once more.
     let certificate = certify(
-        &KernelGram::recomputed(&kernel, wide.as_ref().unwrap_or(&points)).centered(),
-        &Found {
-            vectors: &vectors,
-            values: &values,
-            rank,
-            guard,
-            rounding_floor,
-            all: n <= FEW && dense,
-        },
-        total,
+        &KernelGram::recomputed(&kernel, exact.as_ref().unwrap_or(&points)).centered(),
+        &leading.found(&pairs, n <= FEW && dense),
+        means.total,
         kernel.is_positive(),
         fit.options.seed,
     )?;
-    drop(wide);
-    // Step 6: what the user should know.
+    drop(exact);
+    // 5. What the user should know.
     let negative = if kernel.is_positive() {
         None
     } else {
-        negative_part(fit, &kernel, &points, &gram, total, rounding_floor, dense)?
+        let floor = leading.rounding_floor;
+        negative_part(fit, &kernel, &points, &gram, means.total, floor, dense)?
     };
     drop(gram);
-    if rank == 0 {
-        warnings.push(Warning::NoVariance);
-    } else if rank < k {
-        warnings.push(Warning::NullComponents { rank, requested: k });
-    }
-    if let Some(gamma) = bandwidth(&kernel)
-        && let Some(value) = all_alike(n as f64, mean, trace)
-    {
-        warnings.push(Warning::DegenerateKernel { gamma, value });
-    }
-    if let Some(NegativePart { share, smallest, complete }) = negative
-        && smallest < -1e-10 * top
-    {
-        warnings.push(Warning::IndefiniteKernel { share, smallest, complete });
-    }
-    // Step 7: the model.
-    let points =
-        if kernel == ResolvedKernel::Precomputed { Points::absent(&kernel, n) } else { points };
-    let threads = fit.options.threads;
+    warnings.extend(own_warnings(&kernel, &means, &leading, k, negative));
+    // 6. The model.
+    let points = if kernel.is_precomputed() { Points::absent(&kernel, n) } else { points };
+    let Leading { values, vectors, .. } = leading;
+    let (threads, column_means) = (fit.options.threads, means.columns);
     let map =
         KernelMap::of_eigenvectors(kernel, points, &vectors, &values, column_means.view(), threads);
     let parts = KernelPcaParts {
@@ -200,10 +137,10 @@ fn exact_parts<T: Scalar>(
         },
         body: KernelBody::Points(map),
         values,
-        total,
+        total: means.total,
         n_features: d,
         column_means: column_means.to_vec(),
-        mean,
+        mean: means.mean,
         negative,
         accuracy: KernelAccuracy::Exact,
         certificate,
@@ -211,6 +148,127 @@ fn exact_parts<T: Scalar>(
         tolerance: fit.tolerance::<T>(),
     };
     Ok((parts, n))
+}
+
+/// The points, checked and moved; those that are kept in f32 in f64 too, for certificates are measured in that.
+fn gather<T: Scalar>(
+    fit: &KernelPca,
+    kernel: &ResolvedKernel,
+    data: &Dataset<T>,
+) -> Result<(Points, Option<Points>)> {
+    let gathering = Gathering::new(kernel, data)?.centered();
+    let (n, d) = (gathering.n_samples(), data.n_features());
+    fit.check_k(n, Some(n), d)?;
+    let points = gathering.gather()?;
+    if kernel.is_precomputed() {
+        if n != d {
+            return Err(not_square(n, d));
+        }
+        points.check_symmetric("the precomputed kernel", 10.0 * T::EPSILON.max(1e-9))?;
+    }
+    let exact = match points.arithmetic() {
+        Some(Arithmetic::F32) => Some(gathering.exact().gather()?),
+        _ => None,
+    };
+    Ok((points, exact))
+}
+
+/// Means of the kernel, and what follows from them.
+struct KernelMeans {
+    /// Of each column (n).
+    columns: Array1<f64>,
+    mean: f64,
+    trace: f64,
+    /// The trace of the centred kernel.
+    total: f64,
+    /// Eigenvalues of the centred kernel at or below this are rounding.
+    rounding_floor: f64,
+}
+
+impl KernelMeans {
+    fn of(gram: &KernelGram, arithmetic: Option<Arithmetic>) -> Result<KernelMeans> {
+        let diagonal = gram.diagonal();
+        let n = diagonal.len() as f64;
+        let columns: Array1<f64> = gram.row_sums()?.into_iter().map(|sum| sum / n).collect();
+        check_finite(&columns)?;
+        let mean = columns.sum() / n;
+        let trace: f64 = diagonal.iter().sum();
+        let largest = diagonal.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        let rounding = match arithmetic {
+            Some(Arithmetic::F32) => f64::from(f32::EPSILON),
+            _ => f64::EPSILON,
+        };
+        // What rounding each value, and centring a kernel with a large mean, leave of an eigenvalue of 0.
+        let row_sum = columns.iter().fold(0.0f64, |m, v| m.max(v.abs())) * n;
+        let rounding_floor = 8.0 * n.sqrt() * rounding * largest + 4.0 * f64::EPSILON * row_sum;
+        let total = (trace - n * mean).max(0.0);
+        Ok(KernelMeans { columns, mean, trace, total, rounding_floor })
+    }
+}
+
+/// `k` pairs, largest first, signed; those beyond the rank completed.
+struct Leading {
+    values: Vec<f64>,
+    /// n × k.
+    vectors: Array2<f64>,
+    rank: usize,
+    /// The largest value.
+    top: f64,
+    rounding_floor: f64,
+    /// Which of the pairs comes after them, where there is one.
+    next: Option<usize>,
+}
+
+impl Leading {
+    fn new(pairs: &RitzPairs, k: usize, rounding_floor: f64, tie: f64) -> Leading {
+        let n = pairs.vectors.nrows();
+        let order = finish::descending(&pairs.values);
+        let top = order.first().map_or(0.0, |&j| pairs.values[j].max(0.0));
+        let rounding_floor = rounding_floor.max(1e-14 * top);
+        let rank =
+            order.iter().take(k.min(n - 1)).filter(|&&j| pairs.values[j] > rounding_floor).count();
+        let (mut values, mut components) =
+            finish::largest_first(&pairs.values, &pairs.vectors, k.min(pairs.values.len()), tie);
+        values.iter_mut().skip(rank).for_each(|v| *v = 0.0);
+        finish::complete(&mut components, rank, tie);
+        let vectors = components.reversed_axes().as_standard_layout().into_owned();
+        Leading { values, vectors, rank, top, rounding_floor, next: order.get(k).copied() }
+    }
+
+    /// What is to be certified, with the pair after them as the guard.
+    fn found(&self, pairs: &RitzPairs, all: bool) -> Found<'_> {
+        let guard =
+            self.next.map(|j| (pairs.values[j], pairs.vectors.slice(s![.., j..j + 1]).to_owned()));
+        let Leading { values, vectors, rank, rounding_floor, .. } = self;
+        Found { vectors, values, rank: *rank, guard, rounding_floor: *rounding_floor, all }
+    }
+}
+
+/// What the user should know of the kernel and its components.
+fn own_warnings(
+    kernel: &ResolvedKernel,
+    means: &KernelMeans,
+    leading: &Leading,
+    k: usize,
+    negative: Option<NegativePart>,
+) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    if leading.rank == 0 {
+        warnings.push(Warning::NoVariance);
+    } else if leading.rank < k {
+        warnings.push(Warning::NullComponents { rank: leading.rank, requested: k });
+    }
+    if let Some(gamma) = kernel.width()
+        && let Some(value) = all_alike(means.columns.len() as f64, means.mean, means.trace)
+    {
+        warnings.push(Warning::DegenerateKernel { gamma, value });
+    }
+    if let Some(NegativePart { share, smallest, complete }) = negative
+        && smallest < -1e-10 * leading.top
+    {
+        warnings.push(Warning::IndefiniteKernel { share, smallest, complete });
+    }
+    warnings
 }
 
 /// What nearly all kernel values between different samples are, where that is 0 or 1: duplicates

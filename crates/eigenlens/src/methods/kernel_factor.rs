@@ -85,8 +85,8 @@ pub(super) fn random_features<T: Scalar>(
     data: &Dataset<T>,
     plan: Plan,
 ) -> Result<KernelPcaModel> {
-    let (ResolvedKernel::Rbf { gamma }, Approximation::RandomFeatures { orthogonal, .. }) =
-        (&kernel, fit.approximation)
+    let (Some(gamma), Approximation::RandomFeatures { orthogonal, .. }) =
+        (kernel.gaussian_gamma(), fit.approximation)
     else {
         return Err(Error::Internal("random features that were not asked for".into()));
     };
@@ -95,7 +95,7 @@ pub(super) fn random_features<T: Scalar>(
     let (n, m) = (gathering.n_samples(), task.features());
     fit.check_k(m.min(n), Some(n), data.n_features())?;
     let features =
-        RandomFeatures::draw(*gamma, gathering.means().to_vec(), m, orthogonal, fit.options.seed);
+        RandomFeatures::draw(gamma, gathering.means().to_vec(), m, orthogonal, fit.options.seed);
     let pca = fit_factor::<T>(
         fit,
         &FactorRows { data: data.unweighted(), factor: Factor::Random(&features) },

@@ -2,49 +2,84 @@
 
 use super::option_spec::{OptionSpec, OptionValues, Range, misfit};
 use crate::dependence::LabelKernel;
-use crate::error::Result;
-use crate::kernel::{Bandwidth, Kernel};
+use crate::error::{Error, Result};
+use crate::kernel::{Bandwidth, Given, KERNELS, Kernel, KernelSpec, ParameterKind, ParameterSpec};
+use std::collections::BTreeMap;
 
-/// The kernel and its parameters.
+/// The kernel and its parameters. A new kernel of [`KERNELS`] brings its word and its place in `needs`; only a
+/// parameter that no other kernel has is one more option here.
 pub(super) const KERNEL: &[OptionSpec] = &[
-    OptionSpec::choice(
-        "kernel",
-        &[
-            ("rbf", "exp(−γ ‖x−y‖²)"),
-            ("linear", "x·y: plain PCA"),
-            ("laplacian", "exp(−γ ‖x−y‖₁)"),
-            ("polynomial", "(γ x·y + c)^p"),
-            ("sigmoid", "tanh(γ x·y + c)"),
-            ("cosine", "x·y / (‖x‖ ‖y‖)"),
-            ("delta", "1 for equal rows, else 0"),
-            ("precomputed", "The data are the kernel matrix"),
-        ],
-        "The kernel",
-    ),
+    OptionSpec::choice("kernel", WORDS, "The kernel"),
     OptionSpec::number_or(
         "gamma",
         Range::Any,
         &["median", "scale", "1/d"],
-        "Width of the rbf or laplacian kernel [default: median], γ of the others [default: 1, sigmoid: 1/d]",
+        "Width of a kernel of distances [default: median], γ of the others [default: 1, sigmoid: 1/d]",
     )
-    .needs(&[("kernel", &["rbf", "laplacian", "polynomial", "sigmoid"])]),
+    .needs(&[("kernel", WITH_GAMMA)]),
     OptionSpec::number(
         "sigma",
         Range::Any,
-        "Width of the rbf or laplacian kernel as a distance, in place of γ",
+        "Width of a kernel of distances as a distance, in place of γ",
     )
-    .needs(&[("kernel", &["rbf", "laplacian"])])
+    .needs(&[("kernel", WITH_SIGMA)])
     .excludes(&["gamma"]),
     OptionSpec::count("degree", 0, "Degree of the polynomial kernel")
         .or("2")
-        .needs(&[("kernel", &["polynomial"])]),
+        .needs(&[("kernel", WITH_DEGREE)]),
     OptionSpec::number(
         "coef0",
         Range::Any,
         "Constant of the polynomial [default: 1] or sigmoid [default: 0] kernel",
     )
-    .needs(&[("kernel", &["polynomial", "sigmoid"])]),
+    .needs(&[("kernel", WITH_COEF0)]),
 ];
+
+const WORDS: &[(&str, &str)] = &words::<{ KERNELS.len() }>();
+const WITH_GAMMA: &[&str] = &taking::<{ count("gamma") }>("gamma");
+const WITH_SIGMA: &[&str] = &taking::<{ count("sigma") }>("sigma");
+const WITH_DEGREE: &[&str] = &taking::<{ count("degree") }>("degree");
+const WITH_COEF0: &[&str] = &taking::<{ count("coef0") }>("coef0");
+
+/// Names and formulas.
+const fn words<const N: usize>() -> [(&'static str, &'static str); N] {
+    let mut words = [("", ""); N];
+    let mut at = 0;
+    while at < N {
+        words[at] = (KERNELS[at].name, KERNELS[at].formula);
+        at += 1;
+    }
+    words
+}
+
+/// Whether an option is for a kernel: σ goes with every width.
+const fn goes_with(kernel: &KernelSpec, option: &str) -> bool {
+    kernel.takes(option) || (matches!(option.as_bytes(), b"sigma") && kernel.has_width())
+}
+
+/// How many kernels an option is for.
+const fn count(option: &str) -> usize {
+    let (mut at, mut count) = (0, 0);
+    while at < KERNELS.len() {
+        count += goes_with(&KERNELS[at], option) as usize;
+        at += 1;
+    }
+    count
+}
+
+/// The names of the kernels that an option is for.
+const fn taking<const N: usize>(option: &str) -> [&'static str; N] {
+    let mut names = [""; N];
+    let (mut at, mut found) = (0, 0);
+    while at < KERNELS.len() {
+        if goes_with(&KERNELS[at], option) {
+            names[found] = KERNELS[at].name;
+            found += 1;
+        }
+        at += 1;
+    }
+    names
+}
 
 /// The kernel between targets, and what becomes of samples without one.
 pub(super) const LABELS: &[OptionSpec] = &[
@@ -77,27 +112,35 @@ pub(super) const LABELS: &[OptionSpec] = &[
 impl OptionValues {
     /// The kernel between samples that the options describe.
     pub fn kernel(&self) -> Result<Kernel> {
-        let coef0 = self.number("coef0");
-        Ok(match self.word("kernel").as_deref() {
-            Some("linear") => Kernel::Linear,
-            Some("laplacian") => Kernel::Laplacian { gamma: self.bandwidth() },
-            Some("polynomial") => Kernel::Polynomial {
-                degree: self.count("degree").and_then(|p| p.try_into().ok()).unwrap_or(u32::MAX),
-                gamma: self.gamma_of_products()?.unwrap_or(1.0),
-                coef0: coef0.unwrap_or(1.0),
-            },
-            Some("sigmoid") => Kernel::Sigmoid {
-                gamma: match self.word("gamma").as_deref() {
-                    Some("1/d") => None,
-                    _ => self.gamma_of_products()?,
-                },
-                coef0: coef0.unwrap_or(0.0),
-            },
-            Some("cosine") => Kernel::Cosine,
-            Some("delta") => Kernel::Delta,
-            Some("precomputed") => Kernel::Precomputed,
-            _ => Kernel::Rbf { gamma: self.bandwidth() },
-        })
+        let word = self.word("kernel");
+        let spec = KERNELS.iter().find(|spec| Some(spec.name) == word.as_deref());
+        let spec = spec.unwrap_or(&KERNELS[0]);
+        let one = |p: &ParameterSpec| Ok((p.name, self.parameter(p)?));
+        let given = spec.parameters.iter().map(one).collect::<Result<BTreeMap<_, _>>>()?;
+        let kernel = Kernel::named(spec.name, |name| given[name]);
+        kernel.ok_or_else(|| Error::Internal(format!("the kernel `{}`", spec.name)))
+    }
+
+    /// What a parameter is asked to be, or what is usual.
+    fn parameter(&self, parameter: &ParameterSpec) -> Result<Given> {
+        let name = parameter.name;
+        let number = |usual: f64| match self.word(name) {
+            // A width of distances is no number here.
+            Some(_) => Err(misfit(name, "must be a number for this kernel")),
+            None => Ok(Given::Number(self.number(name).unwrap_or(usual))),
+        };
+        match parameter.kind {
+            ParameterKind::Width => Ok(Given::Width(self.bandwidth())),
+            ParameterKind::PerFeature if self.word(name).as_deref() == Some("1/d") => {
+                Ok(Given::PerFeature)
+            }
+            ParameterKind::PerFeature if self.get(name).is_none() => Ok(Given::PerFeature),
+            ParameterKind::PerFeature => number(1.0),
+            ParameterKind::Positive(usual) | ParameterKind::Number(usual) => number(usual),
+            ParameterKind::Degree(usual) => {
+                Ok(Given::Number(self.count(name).map_or(f64::from(usual), |p| p as f64)))
+            }
+        }
     }
 
     fn bandwidth(&self) -> Bandwidth {
@@ -107,14 +150,6 @@ impl OptionValues {
             (.., Some("scale")) => Bandwidth::Scale,
             (.., Some("1/d")) => Bandwidth::PerFeature,
             _ => Bandwidth::Median,
-        }
-    }
-
-    /// γ of a kernel of products, where it was given: a width of distances is none.
-    fn gamma_of_products(&self) -> Result<Option<f64>> {
-        match self.word("gamma") {
-            Some(_) => Err(misfit("gamma", "must be a number for this kernel")),
-            None => Ok(self.number("gamma")),
         }
     }
 

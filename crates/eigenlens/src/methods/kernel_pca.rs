@@ -7,7 +7,7 @@ use super::option_spec::{OptionSpec, OptionValues, misfit};
 use super::{kernel_exact, kernel_factor};
 use crate::data::{AnyDataset, DataShape, Dataset, Target, compiled_here};
 use crate::error::{Error, Result};
-use crate::kernel::{Kernel, ResolvedKernel};
+use crate::kernel::Kernel;
 use crate::linalg::pool;
 use crate::model::KernelPcaModel;
 use crate::n_components::{NComponents, Rule};
@@ -365,13 +365,5 @@ pub(super) fn not_square(n: usize, d: usize) -> Error {
         what: "the precomputed kernel",
         found: format!("{n} × {d} entries"),
         expected: "a square matrix".into(),
-    }
-}
-
-/// γ, for the kernels it can be absurd for.
-pub(super) fn bandwidth(kernel: &ResolvedKernel) -> Option<f64> {
-    match *kernel {
-        ResolvedKernel::Rbf { gamma } | ResolvedKernel::Laplacian { gamma } => Some(gamma),
-        _ => None,
     }
 }

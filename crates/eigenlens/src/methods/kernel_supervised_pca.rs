@@ -185,80 +185,43 @@ impl KernelSupervisedPca {
         labels: &Labels,
         plan: Plan,
     ) -> Result<KernelSupervisedPcaModel> {
-        // Step 1: the points, checked; moved by their mean where that changes no score.
+        // 1. The points.
         let kernel = self.kernel.resolve(data, self.options.seed)?;
-        let gathering = Gathering::new(&kernel, data)?.exact();
-        let gathering = if self.center { gathering.centered() } else { gathering };
-        let (n, d) = (gathering.n_samples(), data.n_features());
-        labels.factor.check_rows(n)?;
-        self.n_components.check_limit(n, n, d)?;
-        let points = gathering.gather()?;
-        if kernel == ResolvedKernel::Precomputed {
-            if n != d {
-                return Err(not_square(n, d));
-            }
-            points.check_symmetric("the precomputed kernel", 10.0 * T::EPSILON.max(1e-9))?;
-        }
-        // Step 2: K_x Δ and the means of K_x, in one go over the kernel for each few columns.
+        let points = self.gather(&kernel, data, labels)?;
+        let (n, d) = (points.len(), data.n_features());
+        // 2. K_x Δ and the means of K_x, in one go over the kernel for each few columns.
         let delta = labels.factor.to_matrix();
         let gram = KernelGram::recomputed(&kernel, &points);
         let product = applied(&gram, delta.view())?;
         let means: Array1<f64> = gram.row_sums()?.into_iter().map(|sum| sum / n as f64).collect();
         check_finite(&means)?;
-        // Step 3: eigenpairs of Δᵀ K_x Δ (ℓ × ℓ).
-        let mut small = gemm::transposed_product(delta.view(), product.view());
-        symmetrize(&mut small);
-        let (values, vectors) = symmetric_eigen(small.view())?;
-        let total = small.diag().sum().max(0.0);
-        let order = finish::descending(&values);
-        let top = order.first().map_or(0.0, |&j| values[j].max(0.0));
-        let smallest = order.last().map_or(0.0, |&j| values[j].min(0.0));
+        // 3. Eigenpairs of Δᵀ K_x Δ (ℓ × ℓ), and how many of them.
         let diagonal = gram.diagonal();
-        let size = diagonal.iter().fold(0.0f64, |m, v| m.max(v.abs())) * labels.squares;
-        let rounding_floor = 1e-14 * top + 16.0 * f64::EPSILON * size;
-        let most = labels.rank.min(n - 1);
-        let carry = order.iter().take(most).filter(|&&j| values[j] > rounding_floor).count();
-        let descending: Vec<f64> = order.iter().take(carry).map(|&j| values[j]).collect();
-        let (limit, mut notes) = (carry.clamp(1, n), Vec::new());
-        let k = AllValues::without_rules(&descending, total, rounding_floor, limit, NO_RULES)
+        let small = SmallPairs::new(&delta, &product, &diagonal, labels)?;
+        let (limit, mut notes) = (small.carry.clamp(1, n), Vec::new());
+        let descending = small.values(small.carry);
+        let floor = small.rounding_floor;
+        let k = AllValues::without_rules(&descending, small.total, floor, limit, NO_RULES)
             .resolve(&self.n_components, &mut notes)?;
-        let rank = k.min(carry);
-        // Step 4: A = Δ V Σ⁻¹, signed by the training scores H K_x A.
-        let chosen: Vec<usize> = order.iter().copied().take(rank).collect();
-        let mut kept: Vec<f64> = chosen.iter().map(|&j| values[j]).collect();
-        let mut inner = vectors.select(Axis(1), &chosen);
-        for (mut column, value) in inner.columns_mut().into_iter().zip(&kept) {
-            column /= value.sqrt();
-        }
-        let inner = inner.as_standard_layout().into_owned();
-        let mut scores = gemm::product(product.view(), inner.view());
-        let mut coefficients = gemm::product(delta.view(), inner.view());
-        let mut signs = Vec::with_capacity(rank);
-        for j in 0..rank {
-            let mean = scores.column(j).mean().unwrap_or(0.0);
-            scores.column_mut(j).mapv_inplace(|z| z - mean);
-            let sign = finish::sign_of(scores.column(j), T::SIGN_TIE);
-            signs.push(sign);
-            scores.column_mut(j).mapv_inplace(|z| z * sign);
-            coefficients.column_mut(j).mapv_inplace(|a| a * sign);
-        }
-        // Step 5: the certificate, against the kernel applied once more.
-        let unit = vectors.select(Axis(1), &chosen).as_standard_layout().into_owned();
-        let certificate = certify(&gram, &delta, &unit, &kept, rounding_floor, k)?;
+        let rank = k.min(small.carry);
+        // 4. A = Δ V Σ⁻¹, signed by the training scores H K_x A.
+        let (coefficients, scores) = small.signed(rank, &delta, &product, T::SIGN_TIE);
+        // 5. The certificate, against the kernel applied once more.
+        let mut values = small.values(rank);
+        let certificate =
+            certify(&gram, &delta, &small.vectors(rank), &values, small.rounding_floor, k)?;
         drop(product);
-        // Step 6: the model; null components score 0.
+        // 6. The model; null components score 0.
         let divisor = n as f64 - 1.0;
         let mut variances: Vec<f64> =
             scores.columns().into_iter().map(|z| z.dot(&z) / divisor).collect();
         variances.resize(k, 0.0);
-        kept.resize(k, 0.0);
+        values.resize(k, 0.0);
         let mut all = Array2::zeros((n, k));
         all.slice_mut(s![.., ..rank]).assign(&coefficients);
         let offsets = if self.center { means.dot(&all).to_vec() } else { vec![0.0; k] };
         let variance = (diagonal.iter().sum::<f64>() - means.sum()).max(0.0) / divisor;
-        let warnings = self.warnings(labels, rank, k, top, smallest, total, &order, &values);
-        let points =
-            if kernel == ResolvedKernel::Precomputed { Points::absent(&kernel, n) } else { points };
+        let points = if kernel.is_precomputed() { Points::absent(&kernel, n) } else { points };
         let pairs = (labels.weight - 1.0) * (labels.weight - 1.0);
         Ok(KernelSupervisedPcaModel::new(KernelSupervisedParts {
             core: ModelCore {
@@ -266,7 +229,7 @@ impl KernelSupervisedPca {
                 n_samples: Some(n as f64),
                 feature_names: data.feature_names().map(<[String]>::to_vec),
                 plan,
-                warnings,
+                warnings: small.warnings(labels, rank, k),
                 missing: None,
             },
             map: KernelMap {
@@ -274,9 +237,9 @@ impl KernelSupervisedPca {
                 center: vec![1.0 / n as f64; n],
                 threads: self.options.threads,
             },
-            hsic: kept.iter().map(|v| v / pairs).collect(),
-            total_hsic: total / pairs,
-            values: kept,
+            hsic: values.iter().map(|v| v / pairs).collect(),
+            total_hsic: small.total / pairs,
+            values,
             variances,
             total: variance,
             n_features: d,
@@ -288,30 +251,26 @@ impl KernelSupervisedPca {
         }))
     }
 
-    #[expect(clippy::too_many_arguments)]
-    fn warnings(
+    /// The points, checked; moved by their mean where that changes no score.
+    fn gather<T: Scalar>(
         &self,
+        kernel: &ResolvedKernel,
+        data: &Dataset<T>,
         labels: &Labels,
-        rank: usize,
-        k: usize,
-        top: f64,
-        smallest: f64,
-        total: f64,
-        order: &[usize],
-        values: &[f64],
-    ) -> Vec<Warning> {
-        let mut warnings = labels.warnings.clone();
-        if rank == 0 {
-            warnings.push(Warning::NoDependence);
-        } else if rank < k {
-            warnings.push(Warning::LabelRank { rank, requested: k });
+    ) -> Result<Points> {
+        let gathering = Gathering::new(kernel, data)?.exact();
+        let gathering = if self.center { gathering.centered() } else { gathering };
+        let (n, d) = (gathering.n_samples(), data.n_features());
+        labels.factor.check_rows(n)?;
+        self.n_components.check_limit(n, n, d)?;
+        let points = gathering.gather()?;
+        if kernel.is_precomputed() {
+            if n != d {
+                return Err(not_square(n, d));
+            }
+            points.check_symmetric("the precomputed kernel", 10.0 * T::EPSILON.max(1e-9))?;
         }
-        if smallest < -1e-10 * top {
-            let negative: f64 = order.iter().map(|&j| values[j].min(0.0).abs()).sum();
-            let share = negative / (total + 2.0 * negative).max(f64::MIN_POSITIVE);
-            warnings.push(Warning::IndefiniteKernel { share, smallest, complete: true });
-        }
-        warnings
+        Ok(points)
     }
 
     /// Route, memory; refused where it does not fit the budget.
@@ -364,6 +323,97 @@ impl KernelSupervisedPca {
         }
         let n = target.n_samples();
         self.n_components.check_limit(n, n, d)
+    }
+}
+
+/// All eigenpairs of `Δᵀ K_x Δ` (ℓ × ℓ).
+struct SmallPairs {
+    values: Vec<f64>,
+    /// ℓ × ℓ.
+    vectors: Array2<f64>,
+    /// Which are the largest.
+    order: Vec<usize>,
+    /// The trace.
+    total: f64,
+    /// Values at or below this are rounding.
+    rounding_floor: f64,
+    /// How many carry something.
+    carry: usize,
+}
+
+impl SmallPairs {
+    /// From Δ and `K_x Δ` (n × ℓ), and the diagonal of K_x.
+    fn new(
+        delta: &Array2<f64>,
+        product: &Array2<f64>,
+        diagonal: &[f64],
+        labels: &Labels,
+    ) -> Result<SmallPairs> {
+        let mut small = gemm::transposed_product(delta.view(), product.view());
+        symmetrize(&mut small);
+        let (values, vectors) = symmetric_eigen(small.view())?;
+        let total = small.diag().sum().max(0.0);
+        let order = finish::descending(&values);
+        let top = order.first().map_or(0.0, |&j| values[j].max(0.0));
+        let size = diagonal.iter().fold(0.0f64, |m, v| m.max(v.abs())) * labels.squares;
+        let rounding_floor = 1e-14 * top + 16.0 * f64::EPSILON * size;
+        let most = labels.rank.min(delta.nrows() - 1);
+        let carry = order.iter().take(most).filter(|&&j| values[j] > rounding_floor).count();
+        Ok(SmallPairs { values, vectors, order, total, rounding_floor, carry })
+    }
+
+    /// The largest `count` values.
+    fn values(&self, count: usize) -> Vec<f64> {
+        self.order.iter().take(count).map(|&j| self.values[j]).collect()
+    }
+
+    /// Their vectors (ℓ × count).
+    fn vectors(&self, count: usize) -> Array2<f64> {
+        let chosen: Vec<usize> = self.order.iter().copied().take(count).collect();
+        self.vectors.select(Axis(1), &chosen).as_standard_layout().into_owned()
+    }
+
+    /// Dual coefficients `Δ V Σ⁻¹` and centred training scores `H K_x Δ V Σ⁻¹` (n × rank), signed by these.
+    fn signed(
+        &self,
+        rank: usize,
+        delta: &Array2<f64>,
+        product: &Array2<f64>,
+        tie: f64,
+    ) -> (Array2<f64>, Array2<f64>) {
+        let mut inner = self.vectors(rank);
+        for (mut column, value) in inner.columns_mut().into_iter().zip(self.values(rank)) {
+            column /= value.sqrt();
+        }
+        let mut scores = gemm::product(product.view(), inner.view());
+        let mut coefficients = gemm::product(delta.view(), inner.view());
+        for j in 0..rank {
+            let mean = scores.column(j).mean().unwrap_or(0.0);
+            scores.column_mut(j).mapv_inplace(|z| z - mean);
+            let sign = finish::sign_of(scores.column(j), tie);
+            scores.column_mut(j).mapv_inplace(|z| z * sign);
+            coefficients.column_mut(j).mapv_inplace(|a| a * sign);
+        }
+        (coefficients, scores)
+    }
+
+    /// What the user should know of `k` components, of which `rank` carry something.
+    fn warnings(&self, labels: &Labels, rank: usize, k: usize) -> Vec<Warning> {
+        let mut warnings = labels.warnings.clone();
+        if rank == 0 {
+            warnings.push(Warning::NoDependence);
+        } else if rank < k {
+            warnings.push(Warning::LabelRank { rank, requested: k });
+        }
+        let SmallPairs { values, order, total, .. } = self;
+        let top = order.first().map_or(0.0, |&j| values[j].max(0.0));
+        let smallest = order.last().map_or(0.0, |&j| values[j].min(0.0));
+        if smallest < -1e-10 * top {
+            let negative: f64 = order.iter().map(|&j| values[j].min(0.0).abs()).sum();
+            let share = negative / (total + 2.0 * negative).max(f64::MIN_POSITIVE);
+            warnings.push(Warning::IndefiniteKernel { share, smallest, complete: true });
+        }
+        warnings
     }
 }
 

@@ -64,7 +64,7 @@ fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>>
 }
 
 /// A mixture of probabilistic PCAs (Tipping & Bishop 1999, *Mixtures of probabilistic principal
-/// component analysers*), by expectation maximisation from the best of several starts. Holes
+/// component analysers*), by expectation maximisation from the best of several starts. Missing entries
 /// ([`Missing::Em`]) are integrated out.
 ///
 /// ```

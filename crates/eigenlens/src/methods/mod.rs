@@ -3,9 +3,11 @@
 mod axes;
 mod bayesian;
 mod certify;
+mod covariance_pairs;
 mod em;
 mod estimator;
 mod fit;
+mod fit_warnings;
 mod from_matrix;
 mod isomap;
 mod kernel_exact;

@@ -421,7 +421,7 @@ impl OptionValues {
     }
 
     /// The value, given or by default.
-    fn get(&self, name: &str) -> Option<OptionValue> {
+    pub(super) fn get(&self, name: &str) -> Option<OptionValue> {
         if let Some(value) = self.given.get(name) {
             return Some(value.clone());
         }

@@ -116,7 +116,7 @@ impl Pca {
         self.fit.run(&data.into(), true)
     }
 
-    /// Fits the model and tells `observer` of every step where holes are integrated out
+    /// Fits the model and tells `observer` of every step where missing entries are integrated out
     /// ([`Missing::Em`](crate::Missing::Em)); it may end the iteration.
     pub fn fit_observed<'a, T: Scalar>(
         &self,

@@ -51,8 +51,8 @@ fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>>
 /// Probabilistic PCA (Tipping & Bishop 1999): `x = W z + μ + ε` with `z ~ N(0, I)` and
 /// `ε ~ N(0, σ²I)`, so that `x ~ N(μ, W Wᵀ + σ²I)`.
 ///
-/// Without holes the maximum of the likelihood is known in closed form and costs what PCA costs;
-/// with holes ([`Missing::Em`]) it is found by expectation maximisation.
+/// Without missing entries the maximum of the likelihood is known in closed form and costs what PCA costs;
+/// with missing entries ([`Missing::Em`]) it is found by expectation maximisation.
 ///
 /// ```
 /// use eigenlens::{Dataset, Missing, Ppca, ndarray};
@@ -74,7 +74,7 @@ pub struct Ppca {
 /// How the maximum of the likelihood is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Algorithm {
-    /// The closed form where there are no holes, expectation maximisation where there are.
+    /// The closed form where there are no missing entries, expectation maximisation where there are.
     #[default]
     Auto,
     /// Expectation maximisation always, with expanded and extrapolated steps.
@@ -217,7 +217,7 @@ super::traits::fit_trait!(Ppca => PpcaModel);
 estimator!(Ppca, iterates: |this, missing| missing == Missing::Em
         || missing == Missing::Error && this.algorithm != Algorithm::Auto);
 
-/// Names a hole where none is expected.
+/// Names a missing entry where none is expected.
 pub(super) fn refuse_missing<T: Scalar>(data: &Dataset<T>) -> Result<()> {
     match data.first_missing()? {
         None => Ok(()),

@@ -202,46 +202,72 @@ pub(super) fn leading_of_distances(
     measured[rank..k].fill(0.0);
     // Step 3: residuals and probes, in one more product.
     let columns = rows.t().as_standard_layout().into_owned();
-    let width = columns.ncols();
-    let probes = random::normal_matrix(&mut random::stream(options.seed, 12), n, PROBES);
-    let both = join_columns(columns.view(), probes.view())?;
-    let mut product = Array2::zeros(both.dim());
-    operator.apply(both.view(), &mut product)?;
-    let of_pairs = product.slice(s![.., ..width]);
-    let mut residuals = certificate::residuals(of_pairs, columns.view(), &measured);
-    residuals.iter_mut().skip(rank).take(k - rank).for_each(|r| *r = r.min(rounding_floor));
-    let none_missed = match spectrum {
-        Some(_) => NoneMissed::Complete,
-        // What is left of the trace bounds the other values only where none is negative.
-        None => certificate::missed_by_matrix(None, &measured, k, trace)
-            .filter(|_| negative.smallest >= -rounding_floor)
-            .unwrap_or_else(|| {
-                let of_probes = product.slice(s![.., width..]);
-                let kept = columns.slice(s![.., ..k]);
-                certificate::missed_by_probes(of_probes, probes.view(), kept, &measured[..k])
-            }),
-    };
-    let kept = columns.slice(s![.., ..k]).as_standard_layout().into_owned();
-    let certificate = certificate::certify(Measured {
-        values: &measured,
-        k,
-        residuals: &residuals,
-        along: &certificate::along(of_pairs, columns.view(), &measured),
-        orthogonality: certificate::orthogonality(kept.view()),
-        rounding_floor,
-        evidence: Evidence::Operator,
-        none_missed,
-    });
+    let known = KnownOfDistances { all: spectrum.is_some(), trace, smallest: negative.smallest };
+    let certificate =
+        certify_distances(&operator, &columns, &measured, k, rank, rounding_floor, known, options)?;
     measured.truncate(k);
     Ok(EigenPairs {
         values: measured,
-        vectors: kept,
+        vectors: columns.slice(s![.., ..k]).as_standard_layout().into_owned(),
         rank,
         certificate,
         convergence: ritz.convergence,
         trace,
         negative,
     })
+}
+
+/// What is known of the values beside the leading ones.
+struct KnownOfDistances {
+    /// All values were computed.
+    all: bool,
+    trace: f64,
+    /// The smallest value.
+    smallest: f64,
+}
+
+/// Measures `k` pairs, and the one after them, against the operator.
+#[expect(clippy::too_many_arguments)]
+fn certify_distances(
+    operator: &Centered,
+    columns: &Array2<f64>,
+    values: &[f64],
+    k: usize,
+    rank: usize,
+    rounding_floor: f64,
+    known: KnownOfDistances,
+    options: &Options,
+) -> Result<Certificate> {
+    let (n, width) = columns.dim();
+    let probes = random::normal_matrix(&mut random::stream(options.seed, 12), n, PROBES);
+    let both = join_columns(columns.view(), probes.view())?;
+    let mut product = Array2::zeros(both.dim());
+    operator.apply(both.view(), &mut product)?;
+    let of_pairs = product.slice(s![.., ..width]);
+    let mut residuals = certificate::residuals(of_pairs, columns.view(), values);
+    residuals.iter_mut().skip(rank).take(k - rank).for_each(|r| *r = r.min(rounding_floor));
+    let kept = columns.slice(s![.., ..k]);
+    let none_missed = if known.all {
+        NoneMissed::Complete
+    } else {
+        // What is left of the trace bounds the other values only where none is negative.
+        certificate::missed_by_matrix(None, values, k, known.trace)
+            .filter(|_| known.smallest >= -rounding_floor)
+            .unwrap_or_else(|| {
+                let of_probes = product.slice(s![.., width..]);
+                certificate::missed_by_probes(of_probes, probes.view(), kept, &values[..k])
+            })
+    };
+    Ok(certificate::certify(Measured {
+        values,
+        k,
+        residuals: &residuals,
+        along: &certificate::along(of_pairs, columns.view(), values),
+        orthogonality: certificate::orthogonality(kept.as_standard_layout().view()),
+        rounding_floor,
+        evidence: Evidence::Operator,
+        none_missed,
+    }))
 }
 
 /// The smallest k pairs of a sparse matrix besides the null vector that is known.

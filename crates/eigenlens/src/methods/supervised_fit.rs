@@ -2,6 +2,7 @@
 //! that makes scores and measures everything against the data.
 
 use super::fit;
+use super::fit_warnings::{mind_seen_scores, warn};
 use super::supervised_pca::{SupervisedPca, refuse_rules};
 use crate::data::{DataShape, Dataset, Target};
 use crate::dependence::Labels;
@@ -17,13 +18,13 @@ use crate::passes::{
     Columns, Cross, LabelPass, Moments, Pass, RowGrid, Scaler, ScoreMoments, Scores, Standardized,
     reading_memory, reduction_block_rows,
 };
-use crate::plan::{self, Candidate, Plan, Route, most_within};
+use crate::plan::{self, Beside, Candidate, Plan, Route, most_within};
 use crate::scalar::Scalar;
 use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};
 use crate::solver::covariance_solver::EigenPairs;
 use crate::solver::krylov::{self, EigenRequest, RitzPairs};
-use crate::solver::{Convergence, dense, finish};
-use ndarray::{Array2, Axis, s};
+use crate::solver::{Convergence, dense};
+use ndarray::{Array2, s};
 
 /// One fit.
 pub(super) struct Supervised<'a, 'd, T: Scalar> {
@@ -47,74 +48,34 @@ struct Blend {
 
 impl<T: Scalar> Supervised<'_, '_, T> {
     /// Supervision above 0.
-    pub fn follow(&self, plan: Plan, want_scores: bool) -> Result<(SupervisedPcaModel, Array2<T>)> {
-        let (d, shape, like) =
-            (self.data.n_features(), self.data.shape(), self.estimator.unsupervised());
-        // Step 1: means, variances and the product with the labels, in one pass.
+    pub fn supervised(
+        &self,
+        plan: Plan,
+        want_scores: bool,
+    ) -> Result<(SupervisedPcaModel, Array2<T>)> {
+        // 1. Means, variances and the product with the labels, in one pass.
         let mut grid = RowGrid::new(self.data)?;
         let cross = Cross::of(&mut grid, &self.labels.factor)?;
         let columns = &cross.columns;
         let scaler = self.scaler(&grid, columns);
         let standardized = Standardized { grid: &grid, scaler: &scaler };
         let variances = fit::standardized_variances(columns, &scaler, true);
-        let blend = self.blend(&cross, &scaler, variances.iter().sum(), columns.weight - 1.0);
-        // Step 2: the pairs.
+        let total: f64 = variances.iter().sum();
+        let blend = self.blend(&cross, &scaler, total, columns.weight - 1.0);
+        // 2. The pairs, and which of them carry something.
         let varying = fit::max_rank(columns, &variances, true);
         let most = match self.estimator.supervision < 1.0 && blend.alpha > 0.0 {
             true => varying,
             false if blend.squares == 0.0 => 0,
             false => varying.min(self.labels.rank),
         };
-        let task = SupervisedTask::new(self.estimator, &like, &shape, self.labels);
-        let mut blend_pairs = BlendPairs {
-            estimator: self.estimator,
-            standardized: &standardized,
-            blend: &blend,
-            matrix: match plan.route {
-                Route::Covariance => Some(blended_matrix(self.data, &scaler, &blend)?),
-                _ => None,
-            },
-            labels: plan.route == Route::Labels,
-            tolerance: self.tolerance(),
-            max_rank: most,
-            limit: varying.max(1),
-            room: task.room(plan.route, varying.max(1)),
-        };
-        let request = &self.estimator.n_components;
-        let (mut k, mut pairs) = resolve(request, &mut blend_pairs, &mut Vec::new())?
-            .or_refuse(|at_least| task.too_many(plan.route, at_least))?;
-        drop(blend_pairs);
-        if *request == NComponents::All {
-            // As many as carry anything.
-            let floor = pairs.rounding_floor;
-            k = pairs.values.iter().take(most).filter(|v| **v > floor).count().clamp(1, d);
-        }
-        let rank =
-            pairs.values.iter().take(k.min(most)).filter(|v| **v > pairs.rounding_floor).count();
-        for (j, v) in pairs.values.iter_mut().enumerate().skip(rank) {
-            if j >= most || *v <= pairs.rounding_floor {
-                *v = 0.0;
-            }
-        }
-        // Step 3: order, sign, null directions.
-        let kept = k.min(pairs.values.len());
-        let (mut values, mut components) =
-            finish::largest_first(&pairs.values, &pairs.vectors, kept, T::SIGN_TIE);
-        values.resize(k, 0.0);
-        values[rank..].fill(0.0);
-        if components.nrows() < k {
-            let missing = Array2::zeros((k - components.nrows(), d));
-            components = ndarray::concatenate(Axis(0), &[components.view(), missing.view()])
-                .map_err(|e| Error::Internal(e.to_string()))?;
-        }
-        finish::complete(&mut components, rank, T::SIGN_TIE);
-        // Step 4: scores, variances, HSIC and residuals, in one pass over the data.
-        let map = LinearMap {
-            scaler: scaler.clone(),
-            components,
-            rank,
-            threads: self.estimator.options.threads,
-        };
+        let (k, mut pairs) = self.pairs(&plan, &standardized, &blend, varying, most)?;
+        let rank = null_below_rounding(&mut pairs, k, most);
+        // 3. Order, sign, null directions.
+        let (values, components) = ordered(&pairs, k, rank, T::SIGN_TIE)?;
+        let threads = self.estimator.options.threads;
+        let map = LinearMap { scaler: scaler.clone(), components, rank, threads };
+        // 4. Scores, variances, HSIC and residuals, in one pass over the data.
         let unit = power_of_two(scaler.exponent);
         let mut scores = (want_scores && self.estimator.center).then(|| {
             let factors = (0..k).map(|j| if j < rank { unit } else { 0.0 }).collect();
@@ -126,15 +87,16 @@ impl<T: Scalar> Supervised<'_, '_, T> {
         let mut along: Vec<f64> =
             measured.score_moments.squares.iter().map(|s| s / divisor).collect();
         along[rank..].fill(0.0);
-        // Step 5: what the user should know.
+        // 5. What the user should know.
         let mut warnings = self.warnings(columns, &scaler, &variances, &along, rank, k, &blend);
         let counts = grid.counts();
-        fit::mind_seen_scores::<T>(&mut warnings, &measured.score_moments, counts, &along, &scaler);
+        mind_seen_scores::<T>(&mut warnings, &measured.score_moments, counts, &along, &scaler);
         warnings.extend(self.labels.warnings.iter().cloned());
         let scores = match scores {
             Some(scores) => scores.into_array()?,
             None => Array2::default((0, k)),
         };
+        // 6. The model.
         let model = self.model(SupervisedParts {
             core: ModelCore {
                 method: "supervised-pca",
@@ -149,7 +111,7 @@ impl<T: Scalar> Supervised<'_, '_, T> {
             map,
             values,
             variances: along,
-            total: variances.iter().sum(),
+            total,
             center: self.estimator.center,
             supervision: self.estimator.supervision,
             target: TargetRecord::new(self.target, self.labels),
@@ -160,9 +122,47 @@ impl<T: Scalar> Supervised<'_, '_, T> {
         self.with_scores(model, scores, want_scores)
     }
 
+    /// As many pairs of the blend as are asked for, of which at most `most` carry something.
+    fn pairs<'p>(
+        &'p self,
+        plan: &Plan,
+        standardized: &'p Standardized<'p, T>,
+        blend: &'p Blend,
+        varying: usize,
+        most: usize,
+    ) -> Result<(usize, EigenPairs)> {
+        let (shape, like) = (self.data.shape(), self.estimator.unsupervised());
+        let task = SupervisedTask::new(self.estimator, &like, &shape, self.labels);
+        let mut blend_pairs = BlendPairs {
+            estimator: self.estimator,
+            standardized,
+            blend,
+            matrix: match plan.route {
+                Route::Covariance => Some(blended_matrix(self.data, standardized.scaler, blend)?),
+                _ => None,
+            },
+            labels: plan.route == Route::Labels,
+            tolerance: self.tolerance(),
+            max_rank: most,
+            limit: varying.max(1),
+            room: task.room(plan.route, varying.max(1)),
+        };
+        let request = &self.estimator.n_components;
+        let (k, pairs) = resolve(request, &mut blend_pairs, &mut Vec::new())?
+            .or_refuse(|at_least| task.too_many(plan.route, at_least))?;
+        if *request != NComponents::All {
+            return Ok((k, pairs));
+        }
+        // As many as carry anything.
+        let floor = pairs.rounding_floor;
+        let carry = pairs.values.iter().take(most).filter(|v| **v > floor).count();
+        Ok((carry.clamp(1, self.data.n_features()), pairs))
+    }
+
     /// Supervision 0: PCA itself, and what its components carry of HSIC.
     pub fn unsupervised(&self, want_scores: bool) -> Result<(SupervisedPcaModel, Array2<T>)> {
-        let (pca, scores) = self.estimator.unsupervised().run(self.data, want_scores)?;
+        let like = beside_labels(self.estimator, &self.data.shape(), self.labels);
+        let (pca, scores) = like.run(self.data, want_scores)?;
         let pca = pca.into_parts();
         let cross = Cross::of(&mut RowGrid::new(self.data)?, &self.labels.factor)?;
         let scaler = &pca.map.scaler;
@@ -272,8 +272,7 @@ impl<T: Scalar> Supervised<'_, '_, T> {
     ) -> Vec<Warning> {
         let like = self.estimator.unsupervised();
         // Null components are told of below, in words that fit.
-        let mut warnings =
-            fit::warn::<T>(self.data, columns, scaler, variances, along, k, k, &like);
+        let mut warnings = warn::<T>(self.data, columns, scaler, variances, along, k, k, &like);
         let total: f64 = variances.iter().sum();
         if total > 0.0 && blend.squares == 0.0 {
             warnings.push(Warning::NoDependence);
@@ -370,6 +369,25 @@ impl<T: Scalar> Supervised<'_, '_, T> {
         let cross = labels.cross.slice(s![.., ..k]).to_owned();
         Ok(Findings { certificate, cross, score_moments })
     }
+}
+
+/// How many of the first `k` pairs carry something; the others become exactly 0.
+fn null_below_rounding(pairs: &mut EigenPairs, k: usize, most: usize) -> usize {
+    let floor = pairs.rounding_floor;
+    let rank = pairs.values.iter().take(k.min(most)).filter(|v| **v > floor).count();
+    for (j, v) in pairs.values.iter_mut().enumerate().skip(rank) {
+        if j >= most || *v <= floor {
+            *v = 0.0;
+        }
+    }
+    rank
+}
+
+/// `k` values and components (k × d), largest first, signed; those beyond the rank null.
+fn ordered(pairs: &EigenPairs, k: usize, rank: usize, tie: f64) -> Result<(Vec<f64>, Array2<f64>)> {
+    let (mut values, components) = fit::ordered(pairs, k, rank, tie)?;
+    values[rank..].fill(0.0);
+    Ok((values, components))
 }
 
 /// What the last pass found.
@@ -530,11 +548,19 @@ fn blended_matrix<T: Scalar>(
 
 /// What will be done, from the shapes of data and labels.
 pub(super) fn plan(estimator: &SupervisedPca, shape: &DataShape, labels: &Labels) -> Result<Plan> {
-    let like = estimator.unsupervised();
     if estimator.supervision == 0.0 {
-        return Ok(like.plan(shape)?.with_more(labels.held_memory()));
+        return beside_labels(estimator, shape, labels).plan(shape);
     }
+    let like = estimator.unsupervised();
     SupervisedTask::new(estimator, &like, shape, labels).plan()
+}
+
+/// PCA, as supervision 0 asks for it: the labels are held beside it and multiplied with the data after it.
+fn beside_labels(estimator: &SupervisedPca, shape: &DataShape, labels: &Labels) -> fit::Fit {
+    let mut like = estimator.unsupervised();
+    let task = SupervisedTask::new(estimator, &like, shape, labels);
+    like.beside = Beside { held: labels.held_memory(), afterwards: task.product_memory() };
+    like
 }
 
 /// What a plan is made from.
@@ -632,28 +658,31 @@ impl<'a> SupervisedTask<'a> {
         }
     }
 
+    /// What the product of data and labels takes: itself, in several forms, and the pass that makes it.
+    fn product_memory(&self) -> u64 {
+        let (width, product) = (self.labels.factor.width() as u64, self.product());
+        let d = self.task.d() as u64;
+        let sums = if self.in_one_pass() { 20 * product + 120 * d * 8 } else { 4 * product };
+        let sparse = 9 * product.next_multiple_of(64) * 8 / width.clamp(1, 8);
+        8 * product + sums + 40 * d * 8 + if self.task.sparse() { sparse } else { 0 }
+    }
+
     /// What supervision needs beside the pairs: the product with the labels, and the last pass.
     fn own_memory(&self, n_components: usize) -> u64 {
         let (task, shape) = (&self.task, self.task.shape);
         let (width, product) = (self.labels.factor.width() as u64, self.product());
-        let (unit, d) = (reduction_block_rows(task.d()) as u64, task.d() as u64);
+        let (block_rows, d) = (reduction_block_rows(task.d()) as u64, task.d() as u64);
         let reading = reading_memory(task.n(), task.d(), shape.element_bytes(), shape.streamed)
             / if task.sparse() { 8 } else { 1 };
         let padded = (n_components as u64 + 1 + PROBES as u64).next_multiple_of(8);
         let small = d * padded * 8 <= 1 << 20;
         let sums = padded * width * 8;
-        let first = if self.in_one_pass() { 20 * product + 120 * d * 8 } else { 4 * product }
-            + 40 * d * 8
-            + if task.sparse() {
-                9 * product.next_multiple_of(64) * 8 / width.clamp(1, 8)
-            } else {
-                0
-            };
-        let last = if small { 18 } else { 6 } * d * padded * 8
-            + (16 * unit * padded * 8).max(64 * sums)
+        let last = 8 * product
+            + if small { 18 } else { 6 } * d * padded * 8
+            + (16 * block_rows * padded * 8).max(64 * sums)
             + 20 * sums
             + (4 << 20)
             + if task.sparse() { 9 * d * padded * 8 } else { 0 };
-        8 * product + first.max(last) + reading + self.labels.held_memory() + (2 << 20)
+        self.product_memory().max(last) + reading + self.labels.held_memory() + (2 << 20)
     }
 }

@@ -201,7 +201,7 @@ impl SupervisedPca {
             if self.supervision == 0.0 {
                 fit.unsupervised(want_scores)
             } else {
-                fit.follow(plan, want_scores)
+                fit.supervised(plan, want_scores)
             }
         })?
     }

@@ -1,5 +1,5 @@
-//! Samples with holes under one Gaussian or several: which part a sample belongs to, and what belongs
-//! into its holes.
+//! Samples with missing entries under one Gaussian or several: which part a sample belongs to, and what belongs
+//! into its missing entries.
 
 use crate::data::Dataset;
 use crate::em::{Chunk, Conditional, Group, Latent, map_chunks, responsibilities};
@@ -38,7 +38,7 @@ pub(crate) struct Belonging {
     pub latents: Vec<Vec<f64>>,
 }
 
-/// Tables without holes, and what went into them.
+/// Tables without missing entries, and what went into them.
 type Filled<T> = (Vec<Array2<T>>, Vec<ImputedEntry>);
 
 impl Gaussians<'_> {
@@ -86,7 +86,7 @@ impl Gaussians<'_> {
         Belonging { shares, log_density, latents }
     }
 
-    /// Tables with draws in their holes, or (with no draws asked for) one with means.
+    /// Tables with draws in their missing entries, or (with no draws asked for) one with means.
     pub fn fill<T: Scalar>(&self, data: &Dataset<T>, draws: usize, seed: u64) -> Result<Filled<T>> {
         let d = data.n_features();
         let tables = draws.max(1);
@@ -245,7 +245,7 @@ pub(crate) fn jacobian(scaler: &Scaler) -> Vec<f64> {
     (0..scaler.inv_scale.len()).map(one).collect()
 }
 
-/// Visits rows, standardised, in chunks and in order: holes are expected, infinite entries are not.
+/// Visits rows, standardised, in chunks and in order: missing entries are expected, infinite entries are not.
 pub(crate) fn chunks<T: Scalar, R: Send>(
     data: &Dataset<T>,
     scaler: &Scaler,

@@ -9,7 +9,7 @@ use super::summary::{
 use super::{KernelAccuracy, KernelPcaModel};
 use crate::data::Dataset;
 use crate::error::Result;
-use crate::kernel::ResolvedKernel;
+use crate::kernel::{ParameterKind, ResolvedKernel};
 use crate::model::parts::{Parts, Value};
 use crate::solver::Certificate;
 use ndarray::Array2;
@@ -116,17 +116,11 @@ fn values(model: &KernelPcaModel, variances: &[f64], shares: &[f64]) -> [(&'stat
 
 /// A kernel by its name and numbers.
 pub(super) fn kernel_value(kernel: &ResolvedKernel) -> Value {
-    let mut entries = vec![("name", Value::from(kernel.name()))];
-    entries.extend(kernel.gamma().map(|gamma| ("gamma", gamma.into())));
-    match *kernel {
-        ResolvedKernel::Polynomial { degree, coef0, .. } => {
-            entries.push(("degree", Value::from(u64::from(degree))));
-            entries.push(("coef0", coef0.into()));
-        }
-        ResolvedKernel::Sigmoid { coef0, .. } => entries.push(("coef0", coef0.into())),
-        _ => {}
-    }
-    Value::map(entries)
+    let parameters = kernel.parameters().map(|(name, kind, number)| match kind {
+        ParameterKind::Degree(_) => (name, Value::from(number as u64)),
+        _ => (name, Value::from(number)),
+    });
+    Value::map([("name", Value::from(kernel.name()))].into_iter().chain(parameters))
 }
 
 /// What an approximation cost.

@@ -112,7 +112,7 @@ impl PpcaMixtureModel {
         &self.em
     }
 
-    /// What each sample belongs to and how likely it is, holes or not.
+    /// What each sample belongs to and how likely it is, complete or not.
     pub fn memberships<'a, T: Scalar>(
         &self,
         data: impl Into<Dataset<'a, T>>,
@@ -155,7 +155,7 @@ impl PpcaMixtureModel {
         })
     }
 
-    /// Fills holes with their conditional mean given the observed entries of their row: the parts'
+    /// Fills missing entries with their conditional mean given the observed entries of their row: the parts'
     /// means weighted by the probability of each part, with standard errors by the law of total
     /// variance.
     pub fn impute<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<Imputation<T>> {
@@ -163,7 +163,8 @@ impl PpcaMixtureModel {
         Imputation::new(tables, entries)
     }
 
-    /// Several tables (each n × d) whose holes are drawn: a part for each row, then its holes jointly.
+    /// Several tables (each n × d) whose missing entries are drawn: a part for each row, then its missing
+    /// entries jointly.
     /// A row's draws depend on the seed and its number only.
     pub fn multiple_imputations<'a, T: Scalar>(
         &self,

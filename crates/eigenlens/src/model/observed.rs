@@ -1,4 +1,4 @@
-//! Scores of samples with holes: least squares on what is observed, and what that costs.
+//! Scores of samples with missing entries: least squares on what is observed, and what that costs.
 
 use super::LinearMap;
 use crate::data::Dataset;
@@ -12,7 +12,7 @@ use ndarray::{Array1, Array2, ArrayView2};
 use rayon::prelude::*;
 use std::collections::HashMap;
 
-/// Scores of samples with holes, and how certain they are.
+/// Scores of samples with missing entries, and how certain they are.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ObservedScores {
@@ -29,7 +29,7 @@ pub struct ObservedScores {
     pub observed: Vec<usize>,
 }
 
-/// A row of a block, and its holes as bits.
+/// A row of a block, and its missing entries as bits.
 pub(crate) type RowHoles = (usize, Vec<u64>);
 
 /// Rows of scores, of certainties and of standard errors in units of the noise.
@@ -45,12 +45,12 @@ struct Projection {
     unknown: Vec<f64>,
 }
 
-/// Finds the scores of rows with holes.
+/// Finds the scores of rows with missing entries.
 pub(crate) type Solve<'a, T> = dyn Fn(&Array2<T>, &[RowHoles]) -> Result<Vec<Vec<f64>>> + Sync + 'a;
 
 impl LinearMap {
-    /// [`LinearMap::transform_blocks`] for rows with holes, whose scores `solve` finds from rows
-    /// (with zeros in their holes) and the holes; rows without get the same bits as there.
+    /// [`LinearMap::transform_blocks`] for rows with missing entries, whose scores `solve` finds from rows
+    /// (with zeros where entries are missing) and the missing entries; rows without get the same bits as there.
     pub fn transform_with_holes<T: Scalar>(
         &self,
         data: &Dataset<T>,
@@ -147,7 +147,7 @@ impl LinearMap {
         })
     }
 
-    /// Copies rows with zeros for their holes; which rows have holes, and where.
+    /// Copies rows with zeros for missing entries; which rows have missing entries, and where.
     fn fill<T: Scalar>(
         &self,
         data: &Dataset<T>,
@@ -189,7 +189,7 @@ impl LinearMap {
         ((x - scaler.mean_hi[f]) - scaler.mean_lo[f]) * scaler.inv_scale[f]
     }
 
-    /// Least squares for the rows with holes, those of one pattern together.
+    /// Least squares for the rows with missing entries, those of one pattern together.
     fn project_rows<T: Scalar>(
         &self,
         rows: &Array2<T>,

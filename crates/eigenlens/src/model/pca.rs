@@ -284,8 +284,8 @@ impl PcaModel {
 
     /// Scores (n × k) of training or new samples, about the **training** mean.
     ///
-    /// Samples with holes are projected by least squares on what is observed, where the model was
-    /// fitted to data with holes or the data have a policy other than [`Missing::Error`];
+    /// Samples with missing entries are projected by least squares on what is observed, where the model was
+    /// fitted to data with missing entries or the data have a policy other than [`Missing::Error`];
     /// [`PcaModel::transform_observed`] says how certain such scores are.
     pub fn transform<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<Array2<T>> {
         let data = &data.into();
@@ -323,7 +323,7 @@ impl PcaModel {
         map.transform_blocks(data, &self.factors(), sink)
     }
 
-    /// Scores (n × k, not whitened) of samples that may have holes, by least squares on what is
+    /// Scores (n × k, not whitened) of samples that may have missing entries, by least squares on what is
     /// observed, with what that costs in certainty.
     pub fn transform_observed<'a, T: Scalar>(
         &self,
@@ -334,7 +334,7 @@ impl PcaModel {
         self.parts.map.observed_scores(&data.into(), &self.parts.values, noise, unit)
     }
 
-    /// Whether holes in these data are expected.
+    /// Whether missing entries in these data are expected.
     pub(crate) fn takes_holes<T: Scalar>(&self, data: &Dataset<T>) -> bool {
         self.parts.core.missing.is_some() || data.missing() != Missing::Error
     }
@@ -536,7 +536,7 @@ impl PcaModel {
         let max_rank = (n as usize).saturating_sub(usize::from(self.parts.center)).min(n_varying);
         let unit = power_of_two(self.parts.map.scaler.exponent);
         let values = self.parts.spectrum.as_deref().unwrap_or(&self.parts.values);
-        // With holes integrated out no route lists all variances, but of a covariance as free as any the
+        // With missing entries integrated out no route lists all variances, but of a covariance as free as any the
         // last one is the noise.
         let last = self.parts.next_value.filter(|_| values.len() + 1 == max_rank);
         let values = values.iter().copied().chain(last);

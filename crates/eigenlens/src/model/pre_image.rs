@@ -114,16 +114,16 @@ struct Search<'a> {
 impl<'a> Search<'a> {
     fn new(model: &KernelPcaModel, map: &'a KernelMap, way: PreImage) -> Result<Search<'a>> {
         let kernel = &map.projection.kernel;
-        let way = match (way, kernel) {
-            (_, ResolvedKernel::Precomputed) => {
-                return not_defined("a precomputed kernel has no samples");
-            }
-            (_, ResolvedKernel::Delta) => return not_defined("labels have nothing between them"),
-            (PreImage::Auto, ResolvedKernel::Linear) => Way::Linear,
-            (PreImage::Auto | PreImage::FixedPoint, ResolvedKernel::Rbf { gamma }) => {
-                Way::FixedPoint(*gamma)
-            }
-            (PreImage::Distances, ResolvedKernel::Rbf { gamma }) => Way::Distances(*gamma),
+        if kernel.is_precomputed() {
+            return not_defined("a precomputed kernel has no samples");
+        }
+        if kernel.is("delta") {
+            return not_defined("labels have nothing between them");
+        }
+        let way = match (way, kernel.gaussian_gamma()) {
+            (PreImage::Auto, None) if kernel.is("linear") => Way::Linear,
+            (PreImage::Auto | PreImage::FixedPoint, Some(gamma)) => Way::FixedPoint(gamma),
+            (PreImage::Distances, Some(gamma)) => Way::Distances(gamma),
             (PreImage::Auto | PreImage::Ridge, _) => Way::Ridge,
             (way, _) => {
                 return Err(Error::Unsupported {
@@ -315,7 +315,7 @@ impl Learned {
         let some: Vec<usize> = (0..n).step_by(step).collect();
         let (points, scores) = (points.select(Axis(0), &some), scores.select(Axis(0), &some));
         let gamma = median_bandwidth(scores.view());
-        let kernel = ResolvedKernel::Rbf { gamma };
+        let kernel = ResolvedKernel::rbf(gamma);
         let m = some.len();
         let mut matrix = Array2::from_shape_fn((m, m), |(i, j)| {
             kernel.value(&scores.row(i).to_vec(), &scores.row(j).to_vec())

@@ -140,7 +140,6 @@ impl Checked<'_> {
     }
 
     fn verify_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<Verification> {
-        let scaler = self.scaler.as_ref();
         let (k, d) = self.components.dim();
         if data.n_features() != d {
             return Err(Error::Shape {
@@ -149,58 +148,46 @@ impl Checked<'_> {
                 expected: format!("{d}, as in training,"),
             });
         }
-        // Whatever was to be done about holes: the loop below names the first one.
+        // Whatever was to be done about missing entries: the loop below names the first one.
         let mut grid = RowGrid::surveying(data)?;
-        if let Some(exponents) = &scaler.column_exponents {
+        if let Some(exponents) = &self.scaler.column_exponents {
             grid.set_exponents(exponents.clone());
         }
-        let components = &self.components;
-        // Sums of deviations from the model's mean, of their squares, and Xᵀ(X u), row by row.
-        let mut weight = Sum::default();
-        let mut deviations = vec![Sum::default(); d];
-        let mut squares = vec![Sum::default(); d];
-        let mut products = vec![Sum::default(); k * d];
-        let mut quadratic = vec![Sum::default(); k];
+        let mut sums = Sums::new(k, d);
         let rows = grid.for_each_batch(reduction_block_rows(d), |batch| {
             let mut scratch = Vec::new();
             for i in 0..batch.rows {
                 let block = batch.block(i, i + 1, &mut scratch);
-                let w = block.count(0);
                 if let Some((row, column, value)) = block.find_bad() {
                     return Err(data.bad_entry(row, column, value));
                 }
-                if w == 0.0 {
-                    continue;
-                }
-                weight.add(w);
-                let x: Vec<f64> = (0..d)
-                    .map(|f| {
-                        ((block.row(0)[f].to_f64() - scaler.mean_hi[f]) - scaler.mean_lo[f])
-                            * scaler.inv_scale[f]
-                    })
-                    .collect();
-                for f in 0..d {
-                    deviations[f].add(w * x[f]);
-                    squares[f].add(w * x[f] * x[f]);
-                }
-                for j in 0..k {
-                    let z: f64 = components.row(j).iter().zip(&x).map(|(u, x)| u * x).sum();
-                    quadratic[j].add(w * z * z);
-                    for f in 0..d {
-                        products[j * d + f].add(w * z * x[f]);
-                    }
+                let w = block.count(0);
+                if w != 0.0 {
+                    sums.add(w, &self.standardized(block.row(0)), &self.components);
                 }
             }
             Ok(())
         })?;
-        let n = weight.value();
+        Ok(self.conclude(rows, &sums))
+    }
+
+    fn standardized<T: Scalar>(&self, row: &[T]) -> Vec<f64> {
+        let Scaler { mean_hi, mean_lo, inv_scale, .. } = self.scaler.as_ref();
+        let one = |f: usize| ((row[f].to_f64() - mean_hi[f]) - mean_lo[f]) * inv_scale[f];
+        (0..mean_hi.len()).map(one).collect()
+    }
+
+    /// What the sums say of the model.
+    fn conclude(&self, rows: usize, sums: &Sums) -> Verification {
+        let (k, d) = self.components.dim();
+        let n = sums.weight.value();
         let divisor = n - 1.0;
         let top = self.values.first().copied().unwrap_or(0.0);
         let relative = |v: f64| if top > 0.0 { v / top } else { v };
         let mean_error = if self.center {
             (0..d).fold(0.0f64, |worst, f| {
-                let sd = (squares[f].value() / divisor).sqrt();
-                let error = (deviations[f].value() / n).abs();
+                let sd = (sums.squares[f].value() / divisor).sqrt();
+                let error = (sums.deviations[f].value() / n).abs();
                 worst.max(if sd > 0.0 { error / sd } else { error })
             })
         } else {
@@ -212,25 +199,69 @@ impl Checked<'_> {
             let value = self.values[j];
             let square: f64 = (0..d)
                 .map(|f| {
-                    let r = products[j * d + f].value() / divisor - value * components[[j, f]];
+                    let product = sums.products[j * d + f].value();
+                    let r = product / divisor - value * self.components[[j, f]];
                     r * r
                 })
                 .sum();
             residuals.push(relative(square.sqrt()));
-            value_errors.push(relative((quadratic[j].value() / divisor - value).abs()));
+            value_errors.push(relative((sums.quadratic[j].value() / divisor - value).abs()));
         }
-        let total: f64 = squares.iter().map(|s| s.value() / divisor).sum();
+        let total: f64 = sums.squares.iter().map(|s| s.value() / divisor).sum();
         let total_error =
             if self.total > 0.0 { (total - self.total).abs() / self.total } else { total };
-        Ok(Verification {
+        Verification {
             rows,
             mean_error,
             residuals,
             value_errors,
             total_error,
-            orthogonality: orthogonality(components),
+            orthogonality: orthogonality(&self.components),
             tolerance: self.tolerance,
-        })
+        }
+    }
+}
+
+/// Sums over rows in standardised units.
+struct Sums {
+    weight: Sum,
+    /// Deviations from the model's mean (d).
+    deviations: Vec<Sum>,
+    /// Their squares (d).
+    squares: Vec<Sum>,
+    /// `Xᵀ(X u)` of each component u (k × d).
+    products: Vec<Sum>,
+    /// `‖X u‖²` of each component u (k).
+    quadratic: Vec<Sum>,
+}
+
+impl Sums {
+    fn new(k: usize, d: usize) -> Sums {
+        let zeros = |n| vec![Sum::default(); n];
+        Sums {
+            weight: Sum::default(),
+            deviations: zeros(d),
+            squares: zeros(d),
+            products: zeros(k * d),
+            quadratic: zeros(k),
+        }
+    }
+
+    /// Adds a row x with weight w.
+    fn add(&mut self, w: f64, x: &[f64], components: &ArrayView2<f64>) {
+        let d = x.len();
+        self.weight.add(w);
+        for f in 0..d {
+            self.deviations[f].add(w * x[f]);
+            self.squares[f].add(w * x[f] * x[f]);
+        }
+        for (j, component) in components.rows().into_iter().enumerate() {
+            let z: f64 = component.iter().zip(x).map(|(u, x)| u * x).sum();
+            self.quadratic[j].add(w * z * z);
+            for f in 0..d {
+                self.products[j * d + f].add(w * z * x[f]);
+            }
+        }
     }
 }
 

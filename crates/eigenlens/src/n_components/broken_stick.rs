@@ -7,11 +7,18 @@
 //! Source: Frontier (1976); Jackson, *Ecology* 74 (1993).
 //! Needs: the head of the spectrum of centred data and tr S.
 
-use super::known::Known;
+use super::rule::{Question, RuleSpec};
 use super::{Curve, Evidence, Found, Reason};
 
+pub(super) const RULE: RuleSpec = RuleSpec {
+    // The uncentred first component is mostly the mean, of which a stick says nothing.
+    assumes_centered: true,
+    ..RuleSpec::of_head("broken-stick", choose)
+};
+
 /// Shares above the broken stick's.
-pub(super) fn choose(known: &Known) -> Result<Found, Reason> {
+fn choose(asked: &Question) -> Result<Found, Reason> {
+    let known = asked.known;
     let stick = stick(known.max_rank);
     let n_components =
         known.leading(|j| stick.get(j).copied().unwrap_or(0.0) * known.total * (1.0 + 1e-12))?;

@@ -14,8 +14,9 @@
 //! `V₋ⱼᵀV₋ⱼ = I − V_JᵀV_J = L Lᵀ` has nested Cholesky factors: one more component is one more term.
 
 use super::known::Known;
+use super::rule::{Question, RuleSpec};
 use super::sample::{affordable, columns, pick, rows_note, shuffle};
-use super::{Curve, Evidence, Found, Reason, Sample};
+use super::{Curve, Evidence, Found, Need, Reason, Sample};
 use crate::linalg::dense::symmetric_eigen;
 use crate::linalg::gemm::{product, transposed_product};
 use crate::linalg::random::stream;
@@ -29,8 +30,13 @@ const MOST_COMPONENTS: usize = 100;
 /// Operations that the eigenproblems may take together before rows are thinned.
 const LARGEST_COST: f64 = 1e11;
 
+pub(super) const RULE: RuleSpec =
+    RuleSpec { need: |_| Need::Data, ..RuleSpec::of_head("cross-validation", choose) };
+
 /// The number of components with the least error on held-out entries.
-pub(super) fn choose(known: &Known, sample: &Sample, seed: u64) -> Result<Found, Reason> {
+fn choose(asked: &Question) -> Result<Found, Reason> {
+    let (known, seed) = (asked.known, asked.seed);
+    let sample = asked.sample.ok_or(Reason::NeedsData)?;
     let (n, d) = sample.rows.dim();
     if d != known.n_features {
         return Err(Reason::SampleShape { found: d, expected: known.n_features });

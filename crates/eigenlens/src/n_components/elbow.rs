@@ -8,12 +8,15 @@
 //! Needs: the head of the spectrum; the elbow is that of the values it is given, so all of them is
 //! better.
 
-use super::known::Known;
+use super::rule::{Question, RuleSpec};
 use super::{Curve, Evidence, Found, Reason};
 use std::f64::consts::TAU;
 
+pub(super) const RULE: RuleSpec = RuleSpec::of_head("elbow", choose);
+
 /// The split with the largest profile likelihood.
-pub(super) fn choose(known: &Known) -> Result<Found, Reason> {
+fn choose(asked: &Question) -> Result<Found, Reason> {
+    let known = asked.known;
     let p = known.values.len();
     if p < 3 {
         return Err(Reason::TooFewVariances { found: p, needed: 3 });

@@ -13,11 +13,25 @@
 //! Needs: the head of the spectrum for known noise, else as much of it as reaches the median.
 
 use super::known::Known;
-use super::{Curve, Evidence, Found, Reason};
+use super::rule::{Question, RuleParameter, RuleSpec};
+use super::{Curve, Evidence, Found, Need, Reason};
 use std::f64::consts::PI;
 
+pub(super) const RULE: RuleSpec = RuleSpec {
+    parameter: Some(RuleParameter {
+        name: "noise",
+        usual: None,
+        fits: |noise| noise.is_finite() && noise >= 0.0,
+        expected: "finite and not negative",
+    }),
+    need: |noise| if noise.is_some() { Need::Head } else { Need::FullSpectrum },
+    // A low-rank matrix plus noise need not be centred.
+    ..RuleSpec::of_head("gavish-donoho", choose)
+};
+
 /// Singular values above the threshold.
-pub(super) fn choose(known: &Known, noise: Option<f64>) -> Result<Found, Reason> {
+fn choose(asked: &Question) -> Result<Found, Reason> {
+    let (known, noise) = (asked.known, asked.number);
     let rows = if known.centered { known.n_samples - 1.0 } else { known.n_samples };
     let divisor = known.n_samples - 1.0;
     if divisor <= 0.0 {

@@ -3,11 +3,18 @@
 //! Source: Kaiser, *Educational and Psychological Measurement* 20 (1960). Known to keep too many.
 //! Needs: the head of the spectrum of centred, standardised columns.
 
-use super::known::Known;
+use super::rule::{Question, RuleSpec};
 use super::{Curve, Evidence, Found, Reason};
 
+pub(super) const RULE: RuleSpec = RuleSpec {
+    assumes_centered: true,
+    assumes_standardized: true,
+    ..RuleSpec::of_head("kaiser", choose)
+};
+
 /// Variances above 1.
-pub(super) fn choose(known: &Known) -> Result<Found, Reason> {
+fn choose(asked: &Question) -> Result<Found, Reason> {
+    let known = asked.known;
     // Uncorrelated columns have variances of 1 up to rounding: those do not count.
     let n_components = known.leading(|_| 1.0 + 1e-12)?;
     let curves = vec![Curve { name: "variance", first: 1, values: known.values.clone() }];

@@ -3,27 +3,24 @@
 //! A rule says what it needs ([`Rule::need`]). One that cannot be computed here comes back as
 //! [`Outcome::NotComputed`] with the reason: it is never an error.
 //!
-//! | rule | needs | file |
-//! | --- | --- | --- |
-//! | threshold, ratio, cumulative share | head of the spectrum | `threshold.rs` |
-//! | broken stick, Kaiser | head of the spectrum | `broken_stick.rs`, `kaiser.rs` |
-//! | elbow (Zhu & Ghodsi) | head of the spectrum, better all of it | `elbow.rs` |
-//! | Minka, BIC | full spectrum | `ppca.rs` |
-//! | Gavish & Donoho | head (noise known) or upper half of the spectrum | `gavish_donoho.rs` |
-//! | parallel analysis | data, or a standardised spectrum | `parallel.rs` |
-//! | cross-validation | data | `cross_validation.rs` |
+//! A rule is a file with a description ([`RuleSpec`]) and a row in `rule.rs`.
 
+mod bic;
 mod broken_stick;
 mod cross_validation;
+mod cumulative_share;
 mod elbow;
 mod gavish_donoho;
 mod kaiser;
 mod known;
+mod minka;
 mod parallel;
 mod ppca;
+mod ratio;
 mod reason;
 mod request;
 mod resolve;
+mod rule;
 mod sample;
 #[cfg(test)]
 mod testing;
@@ -33,11 +30,13 @@ mod text;
 mod threshold;
 
 pub use reason::Reason;
-pub use request::{NComponents, Rule};
+pub use request::NComponents;
 pub(crate) use resolve::{AllValues, Head, LeadingPairs, Resolved, resolve};
+pub use rule::{RULES, Rule, RuleSpec};
 
 use known::Known;
 use ndarray::ArrayView2;
+use rule::Question;
 
 /// What rules may look at.
 #[derive(Clone, Debug)]
@@ -180,30 +179,17 @@ fn choose(
     seed: u64,
 ) -> Result<Found, Reason> {
     rule.check_parameter()?;
-    let known = Known::new(spectrum)?;
-    if rule.assumes_centered() && !known.centered {
+    let (spec, number) = rule.row();
+    let known = &Known::new(spectrum)?;
+    if spec.assumes_centered && !known.centered {
         return Err(Reason::NeedsCentered);
     }
-    if rule == Rule::Kaiser && !known.standardized {
+    if spec.assumes_standardized && !known.standardized {
         return Err(Reason::NeedsStandardized);
     }
     if known.total == 0.0 {
         let notes = vec!["the data have no variance".into()];
         return Ok(Found { n_components: 0, evidence: Evidence { notes, ..Evidence::default() } });
     }
-    match rule {
-        Rule::Threshold(above) => threshold::variance(&known, above),
-        Rule::Ratio(above) => threshold::ratio(&known, above),
-        Rule::CumulativeShare(share) => threshold::cumulative_share(&known, share),
-        Rule::Elbow => elbow::choose(&known),
-        Rule::Minka => ppca::minka(&known),
-        Rule::Bic => ppca::bic(&known),
-        Rule::ParallelAnalysis => parallel::choose(&known, sample, seed),
-        Rule::GavishDonoho { noise } => gavish_donoho::choose(&known, noise),
-        Rule::BrokenStick => broken_stick::choose(&known),
-        Rule::Kaiser => kaiser::choose(&known),
-        Rule::CrossValidation => {
-            cross_validation::choose(&known, sample.ok_or(Reason::NeedsData)?, seed)
-        }
-    }
+    (spec.choose)(&Question { known, number, sample, seed })
 }

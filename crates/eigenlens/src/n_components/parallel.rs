@@ -19,8 +19,9 @@
 //! Needs: data, or a standardised spectrum as far as it beats the null; centred.
 
 use super::known::Known;
+use super::rule::{Question, RuleSpec};
 use super::sample::{affordable, columns, pick, rows_note, shuffle};
-use super::{Curve, Evidence, Found, Reason, Sample};
+use super::{Curve, Evidence, Found, Need, Reason, Sample};
 use crate::linalg::dense::symmetric_eigenvalues;
 use crate::linalg::gemm::transposed_product;
 use crate::linalg::random::{normal, stream, uniform};
@@ -37,8 +38,16 @@ const USUAL_COST: f64 = 2e10;
 /// … and before rows are thinned.
 const LARGEST_COST: f64 = 1e11;
 
+pub(super) const RULE: RuleSpec = RuleSpec {
+    need: |_| Need::Data,
+    // The null of independent columns says nothing of the uncentred first component, which is mostly the mean.
+    assumes_centered: true,
+    ..RuleSpec::of_head("parallel-analysis", choose)
+};
+
 /// Correlation eigenvalues above the 95th percentile of independent columns'.
-pub(super) fn choose(known: &Known, sample: Option<&Sample>, seed: u64) -> Result<Found, Reason> {
+fn choose(asked: &Question) -> Result<Found, Reason> {
+    let Question { known, sample, seed, .. } = *asked;
     // Permuting rows cannot honour weights; the Wishart null can.
     let weighted = |s: &Sample| (known.n_samples - s.of as f64).abs() > 1e-9 * known.n_samples;
     match sample {

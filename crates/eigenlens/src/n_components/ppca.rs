@@ -1,4 +1,4 @@
-//! Rules on the likelihood of probabilistic PCA: Minka's evidence and BIC.
+//! What two rules on the likelihood of probabilistic PCA share: Minka's evidence and BIC.
 //!
 //! With N samples, d features and the maximum-likelihood eigenvalues `l_j = λ_j (N−1)/N`, a model of
 //! k components has the noise `v = Σ_{j>k} l_j / (d−k)` and the log-likelihood
@@ -35,20 +35,8 @@ use super::{Curve, Evidence, Found, Reason};
 use statrs::function::gamma::ln_gamma;
 use std::f64::consts::{E, PI, TAU};
 
-/// The largest Laplace evidence.
-pub(super) fn minka(known: &Known) -> Result<Found, Reason> {
-    let model = Model::new(known)?;
-    Ok(model.found("log_evidence", model.evidence(), |a, b| a > b))
-}
-
-/// The least BIC.
-pub(super) fn bic(known: &Known) -> Result<Found, Reason> {
-    let model = Model::new(known)?;
-    Ok(model.found("bic", model.bic(), |a, b| a < b))
-}
-
 /// What both criteria are made of.
-struct Model {
+pub(super) struct Model {
     n: f64,
     /// Features that vary.
     d: usize,
@@ -65,7 +53,7 @@ struct Model {
 }
 
 impl Model {
-    fn new(known: &Known) -> Result<Model, Reason> {
+    pub fn new(known: &Known) -> Result<Model, Reason> {
         let full = known.full()?;
         let n = known.n_samples;
         if n <= 1.0 {
@@ -109,7 +97,7 @@ impl Model {
         out
     }
 
-    fn evidence(&self) -> Vec<f64> {
+    pub fn evidence(&self) -> Vec<f64> {
         let (rank, d) = (self.values.len(), self.d as f64);
         let log_n = self.n.ln();
         let mut out = self.deviance();
@@ -145,7 +133,7 @@ impl Model {
         out
     }
 
-    fn bic(&self) -> Vec<f64> {
+    pub fn bic(&self) -> Vec<f64> {
         let mut out = self.deviance();
         for (k, value) in out.iter_mut().enumerate() {
             let (d, k) = (self.d as f64, k as f64);
@@ -169,7 +157,12 @@ impl Model {
         }
     }
 
-    fn found(&self, name: &'static str, curve: Vec<f64>, better: fn(f64, f64) -> bool) -> Found {
+    pub fn found(
+        &self,
+        name: &'static str,
+        curve: Vec<f64>,
+        better: fn(f64, f64) -> bool,
+    ) -> Found {
         let rank = self.values.len();
         let mut n_components = 0;
         for k in 1..curve.len() {

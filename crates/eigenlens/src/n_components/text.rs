@@ -1,6 +1,6 @@
 //! The number of components and rules in words: the same on every surface and in model files.
 
-use super::{NComponents, Rule};
+use super::{NComponents, RULES, Rule};
 use std::fmt;
 use std::str::FromStr;
 
@@ -57,30 +57,24 @@ impl FromStr for Rule {
             }
             None => (text, None),
         };
-        let rules = Rule::all();
-        let Some(rule) = rules.iter().find(|rule| rule.name() == name) else {
-            let names: Vec<&str> = rules.iter().map(|rule| rule.name()).collect();
+        let Some(spec) = RULES.iter().find(|spec| spec.name == name) else {
+            let names: Vec<&str> = RULES.iter().map(|spec| spec.name).collect();
             return Err(format!("`{name}` is no rule; there are {}", names.join(", ")));
         };
-        match (*rule, number) {
-            (rule, None) => Ok(rule),
-            (Rule::Threshold(_), Some(n)) => Ok(Rule::Threshold(n)),
-            (Rule::Ratio(_), Some(n)) => Ok(Rule::Ratio(n)),
-            (Rule::CumulativeShare(_), Some(n)) => Ok(Rule::CumulativeShare(n)),
-            (Rule::GavishDonoho { .. }, Some(n)) => Ok(Rule::GavishDonoho { noise: Some(n) }),
-            _ => Err(format!("the rule `{name}` takes no number")),
-        }
+        let number = match (&spec.parameter, number) {
+            (None, Some(_)) => return Err(format!("the rule `{name}` takes no number")),
+            (parameter, None) => parameter.as_ref().and_then(|p| p.usual),
+            (_, number) => number,
+        };
+        Rule::named(name, number).ok_or_else(|| format!("`{name}` is no rule"))
     }
 }
 
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Rule::Threshold(v) | Rule::Ratio(v) | Rule::CumulativeShare(v) => {
-                write!(f, "{}={v}", self.name())
-            }
-            Rule::GavishDonoho { noise: Some(noise) } => write!(f, "{}={noise}", self.name()),
-            _ => f.write_str(self.name()),
+        match self.row() {
+            (spec, Some(number)) => write!(f, "{}={number}", spec.name),
+            (spec, None) => f.write_str(spec.name),
         }
     }
 }

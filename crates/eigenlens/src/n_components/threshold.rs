@@ -1,48 +1,27 @@
-//! Fixed thresholds: variances above a number, shares above a number, a cumulative share.
-//!
-//! - threshold t: the components with `λ_j > t`;
-//! - ratio p: the components with `λ_j / tr S > p`;
-//! - cumulative share p: the fewest components with `Σ_{j≤k} λ_j / tr S ≥ p`.
+//! Variances above a number: the components with `λ_j > t`.
 //!
 //! Source: textbook practice, e.g. Jolliffe, *Principal Component Analysis* (2002), section 6.1.
 //! Needs: the head of the spectrum, as far as the threshold reaches, and tr S.
 
-use super::known::Known;
+use super::rule::{Question, RuleParameter, RuleSpec};
 use super::{Curve, Evidence, Found, Reason};
 
-/// Variances above `above`.
-pub(super) fn variance(known: &Known, above: f64) -> Result<Found, Reason> {
+pub(super) const RULE: RuleSpec = RuleSpec {
+    parameter: Some(RuleParameter {
+        name: "threshold",
+        usual: Some(1.0),
+        fits: f64::is_finite,
+        expected: "a finite number",
+    }),
+    stops_early: true,
+    ..RuleSpec::of_head("threshold", choose)
+};
+
+fn choose(asked: &Question) -> Result<Found, Reason> {
+    let (known, above) = (asked.known, asked.number());
     let n_components = known.leading(|_| above)?;
     let curves = vec![Curve { name: "variance", first: 1, values: known.values.clone() }];
     let thresholds = vec![("threshold", above)];
-    Ok(Found { n_components, evidence: Evidence { curves, thresholds, notes: vec![] } })
-}
-
-/// Variances above the share `above` of the total.
-pub(super) fn ratio(known: &Known, above: f64) -> Result<Found, Reason> {
-    let n_components = known.leading(|_| above * known.total)?;
-    let curves = vec![Curve { name: "share", first: 1, values: known.shares() }];
-    let thresholds = vec![("ratio", above)];
-    Ok(Found { n_components, evidence: Evidence { curves, thresholds, notes: vec![] } })
-}
-
-/// The fewest components that reach `share` of the total.
-pub(super) fn cumulative_share(known: &Known, share: f64) -> Result<Found, Reason> {
-    // A share of 1 must be reachable although the sum is rounded.
-    let target = share - 1e-12;
-    let mut curve = vec![0.0];
-    let mut sum = 0.0;
-    for part in known.shares() {
-        sum += part;
-        curve.push(sum.min(1.0));
-    }
-    let n_components = match curve.iter().position(|&c| c >= target) {
-        Some(k) => k,
-        None if known.complete() => known.values.len(),
-        None => return Err(known.too_short()),
-    };
-    let curves = vec![Curve { name: "cumulative_share", first: 0, values: curve }];
-    let thresholds = vec![("cumulative_share", share)];
     Ok(Found { n_components, evidence: Evidence { curves, thresholds, notes: vec![] } })
 }
 

@@ -375,7 +375,7 @@ mod tests {
 
     #[test]
     fn stored_and_recomputed_are_the_matrix() {
-        let kernel = ResolvedKernel::Rbf { gamma: 0.1 };
+        let kernel = ResolvedKernel::rbf(0.1);
         for n in [2, 7, 128, 300] {
             let x = random::normal_matrix(&mut random::stream(1, n as u64), n, 5);
             let data = Dataset::from(&x);

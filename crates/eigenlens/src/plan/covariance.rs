@@ -3,7 +3,7 @@
 use super::{Candidate, Demand, Plan, Route, cheapest, most_within};
 use crate::data::DataShape;
 use crate::error::{Error, Hint, Result};
-use crate::n_components::{NComponents, Rule};
+use crate::n_components::{NComponents, Need};
 use crate::options::{Options, Solver};
 use crate::passes::{has_gram_apply, reading_memory, reduction_block_rows};
 use crate::solver::{dense, krylov, tsqr};
@@ -17,6 +17,16 @@ pub(crate) struct CovarianceTask<'a> {
     pub at_least: usize,
     pub solver: Solver,
     pub options: &'a Options,
+    pub beside: Beside,
+}
+
+/// Bytes that whoever asks for a fit allocates itself, within the same budget.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Beside {
+    /// Held from before the fit until after it.
+    pub held: u64,
+    /// Allocated at the peak of what follows, while the fit's model is held.
+    pub afterwards: u64,
 }
 
 impl CovarianceTask<'_> {
@@ -115,12 +125,12 @@ impl CovarianceTask<'_> {
         let k = n_components as u64 + 1 + 8;
         let padded = k.next_multiple_of(8);
         let element = self.shape.element_bytes();
-        let unit = reduction_block_rows(self.d()) as u64;
+        let block_rows = reduction_block_rows(self.d()) as u64;
         let reading = reading_memory(self.n(), self.d(), element, self.shape.streamed)
             / if self.sparse() { 8 } else { 1 };
         // The last pass: scores, residuals, probes.
         let certificate = if d * padded * 8 <= 1 << 20 { 18 } else { 6 } * d * padded * 8
-            + 2 * unit * padded * 8
+            + 2 * block_rows * padded * 8
             + (32 << 20) / 8
             // What an iteration believes is probed beside what it may have missed.
             + if route == Route::Iterative { (18 * 2 + 6) * d * 8 * 8 } else { 0 }
@@ -141,7 +151,7 @@ impl CovarianceTask<'_> {
                 let scatter = if d <= 336 {
                     33 * d * d * 8
                 } else {
-                    4 * unit * (d + 48) * element + d * d * 8
+                    4 * block_rows * (d + 48) * element + d * d * 8
                 };
                 scatter.max(2 * d * d * 8 + eigen(d)) + 2 * d * d * 8
             }
@@ -170,13 +180,15 @@ impl CovarianceTask<'_> {
         // Rules that look at data take a sample of at most a few million entries; eight draws at
         // once hold two copies each.
         let sample = match self.n_components {
-            NComponents::Rule(Rule::ParallelAnalysis | Rule::CrossValidation) => {
+            NComponents::Rule(rule) if rule.need() == Need::Data => {
                 24 * 8 * n.saturating_mul(d).min(4_000_000 + d)
             }
             _ => 0,
         };
         let counts = 8 * self.shape.n_weights.unwrap_or(0) as u64;
-        work.max(certificate).max(sample).saturating_add(model + reading + counts + (2 << 20))
+        let Beside { held, afterwards } = self.beside;
+        let peak = work.max(certificate).max(sample).max(afterwards);
+        peak.saturating_add(model + reading + counts + (2 << 20)).saturating_add(held)
     }
 
     /// The routes that could be taken: the one asked for, or all that `Solver::Auto` knows.

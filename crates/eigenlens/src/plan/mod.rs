@@ -5,7 +5,7 @@
 mod covariance;
 mod route;
 
-pub(crate) use covariance::{CovarianceTask, likely_applications};
+pub(crate) use covariance::{Beside, CovarianceTask, likely_applications};
 pub use route::Route;
 
 use crate::error::{Bytes, Error, Result};
@@ -34,13 +34,6 @@ impl Plan {
     /// Of a route that needs as much memory as is likely.
     pub(crate) fn new(route: Route, reason: String, passes: usize, peak_memory: u64) -> Plan {
         Plan { route, reason, passes, peak_memory, likely_memory: peak_memory }
-    }
-
-    /// The same with so many bytes more.
-    pub(crate) fn with_more(mut self, bytes: u64) -> Plan {
-        self.peak_memory = self.peak_memory.saturating_add(bytes);
-        self.likely_memory = self.likely_memory.saturating_add(bytes);
-        self
     }
 }
 

@@ -17,7 +17,7 @@ pub enum Route {
     Randomized,
     /// Eigenvectors of a matrix that was given.
     Given,
-    /// Expectation maximisation, for data with holes.
+    /// Expectation maximisation, for data with missing entries.
     Em,
     /// Block Krylov iteration on the stored kernel matrix.
     KernelMatrix,

@@ -161,99 +161,139 @@ const SEPARATES: f64 = 0.1;
 
 /// Draws the conclusions.
 pub(crate) fn certify(measured: Measured) -> Certificate {
-    let Measured {
-        values,
-        k,
-        residuals,
-        along,
-        orthogonality,
-        rounding_floor,
-        evidence,
-        none_missed,
-    } = measured;
+    let Measured { values, k, rounding_floor, .. } = measured;
     let top = values.first().copied().unwrap_or(0.0);
     if top <= 0.0 {
-        return Certificate {
-            evidence,
-            residuals: vec![0.0; k],
-            value_errors: vec![0.0; k],
-            angles: vec![1.0; k],
-            groups: if k > 1 { std::iter::once(0..k).collect() } else { Vec::new() },
-            group_angles: if k > 1 { vec![1.0] } else { Vec::new() },
-            orthogonality,
-            rank: 0,
-            none_missed,
-        };
+        return of_nothing(measured);
     }
-    // No measurement in f64 is finer than this.
-    let rounding = 4.0 * f64::EPSILON;
-    let value: Vec<f64> = values.iter().map(|v| v / top).collect();
-    let residual: Vec<f64> = residuals.iter().map(|r| r / top).collect();
-    let padded = |j: usize| residual.get(j).copied().unwrap_or(0.0) + rounding;
-    let together = |j: usize| {
-        // j and j + 1; a null neighbour after the last value bounds the gap from below.
-        let gap = value[j] - value.get(j + 1).copied().unwrap_or(0.0);
-        (padded(j) + padded(j + 1)) > SEPARATES * gap
-    };
-    let mut groups: Vec<Range<usize>> = Vec::new();
-    let mut start = 0;
-    for j in 0..k {
-        let more = j + 1 < value.len() && together(j);
-        if j + 1 == k || !more {
-            groups.push(start..j + 1);
-            start = j + 1;
-        }
-    }
-    let cut = k < value.len() && k > 0 && together(k - 1);
+    let relative = Relative::new(&measured, top);
+    let (groups, cut) = relative.groups(k);
     let mut angles = vec![0.0; k];
     let mut value_errors = vec![0.0; k];
     let mut listed = Vec::new();
     let mut group_angles = Vec::new();
     for group in groups {
-        let above = if group.start == 0 {
-            f64::INFINITY
-        } else {
-            value[group.start - 1] - value[group.start] - padded(group.start - 1)
-        };
-        let below = match value.get(group.end) {
-            Some(next) => value[group.end - 1] - next - padded(group.end),
-            None => f64::INFINITY,
-        };
         let open = cut && group.end == k;
-        let gap = if open { 0.0 } else { above.min(below) };
-        let size = group.clone().map(|j| padded(j) * padded(j)).sum::<f64>().sqrt();
+        let gap = if open { 0.0 } else { relative.gap(&group) };
+        let size = relative.size(&group);
         let angle = if gap > 0.0 { (size / gap).min(1.0) } else { 1.0 };
+        let alone = group.len() == 1;
         for j in group.clone() {
-            angles[j] = if group.len() == 1 { angle } else { 1.0 };
-            // Of a Rayleigh quotient the error is quadratic; a value that is none (of a matrix that
-            // was formed with rounding) is off by the difference besides. In a group only the norm
-            // of all residuals together bounds every value (Kahan 1967).
-            let quadratic = if gap > 0.0 { padded(j) * size / gap } else { f64::INFINITY };
-            let shift = along.get(j).copied().unwrap_or(0.0) / top + rounding;
-            value_errors[j] =
-                if group.len() == 1 { padded(j).min(quadratic + shift) } else { size };
+            angles[j] = if alone { angle } else { 1.0 };
+            // In a group only the norm of all residuals together bounds every value (Kahan 1967).
+            value_errors[j] = if alone { relative.value_error(j, size, gap) } else { size };
         }
-        if group.len() > 1 || open {
+        if !alone || open {
             listed.push(group);
             group_angles.push(angle);
         }
     }
     // A null component was completed, not found: its own residual does not see what lies beside it.
     // All that is known of its value is that it was below the rounding of the route.
-    let worst = residual.iter().take(k).fold(0.0f64, |m, r| m.max(*r));
+    let worst = relative.residuals.iter().take(k).fold(0.0f64, |m, r| m.max(*r));
     for j in (0..k).filter(|&j| values[j] <= rounding_floor) {
         value_errors[j] = value_errors[j].max(rounding_floor / top + worst);
     }
     Certificate {
-        evidence,
-        residuals: residual[..k].to_vec(),
+        evidence: measured.evidence,
+        residuals: relative.residuals[..k].to_vec(),
         value_errors,
         angles,
         groups: listed,
         group_angles,
-        orthogonality,
+        orthogonality: measured.orthogonality,
         rank: values.iter().take(k).filter(|v| **v > rounding_floor).count(),
-        none_missed,
+        none_missed: measured.none_missed,
+    }
+}
+
+/// Of data without any variance: every direction is as good as another.
+fn of_nothing(measured: Measured) -> Certificate {
+    let k = measured.k;
+    Certificate {
+        evidence: measured.evidence,
+        residuals: vec![0.0; k],
+        value_errors: vec![0.0; k],
+        angles: vec![1.0; k],
+        groups: if k > 1 { std::iter::once(0..k).collect() } else { Vec::new() },
+        group_angles: if k > 1 { vec![1.0] } else { Vec::new() },
+        orthogonality: measured.orthogonality,
+        rank: 0,
+        none_missed: measured.none_missed,
+    }
+}
+
+/// No measurement in f64, relative to the largest value, is finer than this.
+const ROUNDING: f64 = 4.0 * f64::EPSILON;
+
+/// What was measured, relative to the largest value.
+struct Relative {
+    values: Vec<f64>,
+    residuals: Vec<f64>,
+    along: Vec<f64>,
+}
+
+impl Relative {
+    fn new(measured: &Measured, top: f64) -> Relative {
+        let relative = |numbers: &[f64]| numbers.iter().map(|v| v / top).collect();
+        Relative {
+            values: relative(measured.values),
+            residuals: relative(measured.residuals),
+            along: relative(measured.along),
+        }
+    }
+
+    /// A residual, no finer than it can be measured.
+    fn residual(&self, j: usize) -> f64 {
+        self.residuals.get(j).copied().unwrap_or(0.0) + ROUNDING
+    }
+
+    /// Whether j and j + 1 cannot be told apart; a null neighbour after the last value bounds the gap from below.
+    fn together(&self, j: usize) -> bool {
+        let gap = self.values[j] - self.values.get(j + 1).copied().unwrap_or(0.0);
+        (self.residual(j) + self.residual(j + 1)) > SEPARATES * gap
+    }
+
+    /// The first k, in groups that can be told apart; whether the last one goes on after them.
+    fn groups(&self, k: usize) -> (Vec<Range<usize>>, bool) {
+        let mut groups = Vec::new();
+        let mut start = 0;
+        for j in 0..k {
+            let more = j + 1 < self.values.len() && self.together(j);
+            if j + 1 == k || !more {
+                groups.push(start..j + 1);
+                start = j + 1;
+            }
+        }
+        (groups, k < self.values.len() && k > 0 && self.together(k - 1))
+    }
+
+    /// From a group to its neighbours.
+    fn gap(&self, group: &Range<usize>) -> f64 {
+        let values = &self.values;
+        let above = if group.start == 0 {
+            f64::INFINITY
+        } else {
+            values[group.start - 1] - values[group.start] - self.residual(group.start - 1)
+        };
+        let below = match values.get(group.end) {
+            Some(next) => values[group.end - 1] - next - self.residual(group.end),
+            None => f64::INFINITY,
+        };
+        above.min(below)
+    }
+
+    /// The norm of a group's residuals.
+    fn size(&self, group: &Range<usize>) -> f64 {
+        group.clone().map(|j| self.residual(j) * self.residual(j)).sum::<f64>().sqrt()
+    }
+
+    /// Of a Rayleigh quotient the error is quadratic; a value that is none (of a matrix that was formed with
+    /// rounding) is off by the difference besides.
+    fn value_error(&self, j: usize, size: f64, gap: f64) -> f64 {
+        let quadratic = if gap > 0.0 { self.residual(j) * size / gap } else { f64::INFINITY };
+        let shift = self.along.get(j).copied().unwrap_or(0.0) + ROUNDING;
+        self.residual(j).min(quadratic + shift)
     }
 }
 

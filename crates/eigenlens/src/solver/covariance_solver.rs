@@ -88,47 +88,15 @@ impl<T: Scalar> CovarianceSolver<'_, T> {
             CovarianceSolver::Dual { data, gram, divisor } => {
                 let n = gram.nrows();
                 let k = k.min(n);
-                let leading = dense::leading(
-                    gram.view(),
-                    &EigenRequest { k, guard: usize::from(k < limit.min(n)), ..request(n) },
-                )?;
-                let (ritz, spectrum) = (leading.ritz, leading.spectrum);
-                let roots: Vec<f64> = ritz.values.iter().map(|v| v.max(0.0).sqrt()).collect();
-                let mut left = ritz.vectors;
-                weigh_rows(data, &mut left);
-                let mut vectors = data.transposed_product(left.view())?;
-                tsqr::orthonormalize(&mut vectors, &roots);
-                let values: Vec<f64> = ritz.values.iter().map(|v| v / divisor).collect();
-                let top = values.first().copied().unwrap_or(0.0);
-                let exact = spectrum.is_some();
-                Ok(EigenPairs {
-                    rounding_floor: squared_rounding_floor(top, n),
-                    values,
-                    vectors,
-                    spectrum: spectrum.map(|all| all.iter().map(|v| v / divisor).collect()),
-                    convergence: ritz.convergence,
-                    remainder: exact.then(|| Remainder::nothing(data.grid.data.n_features())),
-                })
+                let guard = usize::from(k < limit.min(n));
+                let leading =
+                    dense::leading(gram.view(), &EigenRequest { k, guard, ..request(n) })?;
+                from_samples(data, leading, *divisor)
             }
             CovarianceSolver::Svd { data, tall, divisor } => {
                 let wanted = k + guard;
                 let svd = if *tall { tsqr::tall(data, wanted)? } else { tsqr::wide(data, wanted)? };
-                let all: Vec<f64> = svd.values.iter().map(|s| s / divisor * s).collect();
-                let top = svd.values.first().copied().unwrap_or(0.0);
-                let smallest = 8.0 * (svd.values.len() as f64).sqrt() * f64::EPSILON * top;
-                let found = svd.vectors.ncols();
-                Ok(EigenPairs {
-                    values: all[..found].to_vec(),
-                    vectors: svd.vectors,
-                    rounding_floor: smallest / divisor * smallest,
-                    convergence: Convergence {
-                        converged: true,
-                        residuals: vec![f64::EPSILON * all.first().copied().unwrap_or(0.0); found],
-                        ..Convergence::default()
-                    },
-                    spectrum: Some(all),
-                    remainder: None,
-                })
+                Ok(from_singular(svd, *divisor))
             }
             CovarianceSolver::Iterative { operator } => {
                 let d = operator.data.grid.data.n_features();
@@ -150,6 +118,51 @@ impl<T: Scalar> CovarianceSolver<'_, T> {
             CovarianceSolver::Covariance { matrix, .. } => Some(matrix.view()),
             _ => None,
         }
+    }
+}
+
+/// From the pairs of the samples' Gram matrix (n × n): `Xᵀ W^½ v / ‖·‖` of its vectors v.
+fn from_samples<T: Scalar>(
+    data: &Standardized<T>,
+    dense::Leading { ritz, spectrum }: dense::Leading,
+    divisor: f64,
+) -> Result<EigenPairs> {
+    let roots: Vec<f64> = ritz.values.iter().map(|v| v.max(0.0).sqrt()).collect();
+    let mut left = ritz.vectors;
+    let n = left.nrows();
+    weigh_rows(data, &mut left);
+    let mut vectors = data.transposed_product(left.view())?;
+    tsqr::orthonormalize(&mut vectors, &roots);
+    let values: Vec<f64> = ritz.values.iter().map(|v| v / divisor).collect();
+    let top = values.first().copied().unwrap_or(0.0);
+    let exact = spectrum.is_some();
+    Ok(EigenPairs {
+        rounding_floor: squared_rounding_floor(top, n),
+        values,
+        vectors,
+        spectrum: spectrum.map(|all| all.iter().map(|v| v / divisor).collect()),
+        convergence: ritz.convergence,
+        remainder: exact.then(|| Remainder::nothing(data.grid.data.n_features())),
+    })
+}
+
+/// From singular values and right vectors: nothing was squared.
+fn from_singular(svd: tsqr::RightSvd, divisor: f64) -> EigenPairs {
+    let all: Vec<f64> = svd.values.iter().map(|s| s / divisor * s).collect();
+    let top = svd.values.first().copied().unwrap_or(0.0);
+    let smallest = 8.0 * (svd.values.len() as f64).sqrt() * f64::EPSILON * top;
+    let found = svd.vectors.ncols();
+    EigenPairs {
+        values: all[..found].to_vec(),
+        vectors: svd.vectors,
+        rounding_floor: smallest / divisor * smallest,
+        convergence: Convergence {
+            converged: true,
+            residuals: vec![f64::EPSILON * all.first().copied().unwrap_or(0.0); found],
+            ..Convergence::default()
+        },
+        spectrum: Some(all),
+        remainder: None,
     }
 }
 

@@ -1,7 +1,8 @@
 //! Every method, ready to fit: whoever loops over [`METHODS`] gets its estimators here.
 
 use eigenlens::{
-    DataShape, ErrorKind, Estimator, Method, NComponents, OptionValue, Options, Result, Target,
+    DataShape, ErrorKind, Estimator, Method, NComponents, OptionValue, OptionValues, Options,
+    Result, Target,
 };
 use ndarray::ArrayView1;
 
@@ -13,6 +14,16 @@ pub fn estimator(
     options: &Options,
     shape: &DataShape,
 ) -> Result<Box<dyn Estimator>> {
+    let built = method.build(&values(method, n_components, options)?, shape);
+    built.inspect_err(|e| assert_eq!(e.kind(), ErrorKind::Usage, "{}: {e}", method.name))
+}
+
+/// The options of that estimator.
+pub fn values(
+    method: &'static Method,
+    n_components: &NComponents,
+    options: &Options,
+) -> Result<OptionValues> {
     let mut values = method.values().with_options(options.clone());
     values.set_n_components(n_components.clone());
     for option in method.options() {
@@ -26,8 +37,7 @@ pub fn estimator(
             _ => {}
         }
     }
-    let built = method.build(&values, shape);
-    built.inspect_err(|e| assert_eq!(e.kind(), ErrorKind::Usage, "{}: {e}", method.name))
+    Ok(values)
 }
 
 /// Classes by the size of a feature: the same for a row wherever it stands.

@@ -413,3 +413,46 @@ fn means_of_the_kernel_are_kept() {
     }
     assert!((mean - matrix.mean().unwrap()).abs() < 1e-13);
 }
+
+/// The values of scikit-learn's user guide (section "Chi-squared kernel").
+#[test]
+fn chi2_values_are_the_published_ones() {
+    let x = ndarray::array![[0.0, 1.0], [1.0, 0.0], [0.2, 0.8], [0.7, 0.3]];
+    let published = ndarray::array![
+        [1.0, 0.36787944, 0.89483932, 0.58364548],
+        [0.36787944, 1.0, 0.51341712, 0.83822343],
+        [0.89483932, 0.51341712, 1.0, 0.7768366],
+        [0.58364548, 0.83822343, 0.7768366, 1.0]
+    ];
+    let kernel = Kernel::Chi2 { gamma: Bandwidth::Gamma(0.5) }.resolve(&x, 0).unwrap();
+    for values in [kernel.matrix(&x, &x), kernel.matrix(&to_csr(&x), &to_csr(&x))] {
+        let off = values.unwrap() - &published;
+        assert!(off.iter().all(|v| v.abs() < 5e-9), "{off}");
+    }
+}
+
+#[test]
+fn chi2_finds_its_width_and_refuses_entries_below_0() {
+    // All three distances are 2: rows that share no feature and sum to 1.
+    let x: Array2<f64> = Array2::eye(3);
+    let median = Kernel::Chi2 { gamma: Bandwidth::Median };
+    assert_eq!(median.resolve(&x, 0).unwrap().gamma(), Some(0.5));
+    assert_eq!(median.resolve(&x, 0).unwrap().to_string(), "chi2 (gamma 5.0000e-1)");
+    let mut random = Random::new(3);
+    let mut x = random.ordinary(40, 3).mapv(f64::abs);
+    let model = KernelPca::new(2).kernel(median.clone()).fit(&x).unwrap();
+    let again = KernelPcaModel::from_parts(&model.to_parts().unwrap()).unwrap();
+    assert_eq!(again.transform(&x).unwrap(), model.transform(&x).unwrap());
+    // A row that is moved by the mean would have another kernel.
+    let plain = plain(model.kernel(), &x, &x);
+    let (values, _) = jacobi(&center_kernel(plain.view()).0);
+    let largest = values.iter().fold(0.0f64, |m, v| m.max(*v));
+    assert!((model.eigenvalues()[0] - largest).abs() < 1e-10 * largest);
+    x[[7, 1]] = -0.5;
+    for result in
+        [KernelPca::new(2).kernel(median).fit(&x).map(drop), model.transform(&x).map(drop)]
+    {
+        let Err(Error::Negative { row: 7, column: 1, value, .. }) = result else { panic!() };
+        assert_eq!(value, -0.5);
+    }
+}

@@ -11,6 +11,7 @@ fn kernels() -> Vec<ResolvedKernel> {
         Kernel::Linear,
         Kernel::Rbf { gamma: Bandwidth::Gamma(0.07) },
         Kernel::Laplacian { gamma: Bandwidth::Gamma(0.1) },
+        Kernel::Chi2 { gamma: Bandwidth::Gamma(0.2) },
         Kernel::polynomial(2),
         Kernel::Polynomial { degree: 3, gamma: 0.5, coef0: 2.0 },
         Kernel::Polynomial { degree: 5, gamma: 0.1, coef0: 1.0 },
@@ -36,6 +37,11 @@ fn rows(n: usize, seed: u64) -> Array2<f64> {
     x
 }
 
+/// Rows that the kernel takes.
+fn suited(kernel: &ResolvedKernel, x: &Array2<f64>) -> Array2<f64> {
+    if kernel.spec().non_negative { x.mapv(f64::abs) } else { x.clone() }
+}
+
 fn csr(x: &Array2<f64>) -> Csr<f64> {
     let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
     for row in x.rows() {
@@ -53,9 +59,10 @@ fn every_kernel_is_its_formula() {
     for (m, n) in [(1, 2), (5, 130), (129, 257)] {
         let (a, mut b) = (rows(m, 1), rows(n, 2));
         b.row_mut(0).assign(&a.row(0));
-        let (a_sparse, b_sparse) = (csr(&a), csr(&b));
-        let (a32, b32) = (a.mapv(|v| v as f32), b.mapv(|v| v as f32));
         for kernel in kernels() {
+            let (a, b) = (suited(&kernel, &a), suited(&kernel, &b));
+            let (a_sparse, b_sparse) = (csr(&a), csr(&b));
+            let (a32, b32) = (a.mapv(|v| v as f32), b.mapv(|v| v as f32));
             let dense = kernel.matrix(&a, &b).unwrap();
             let sparse = kernel.matrix(&a_sparse, &b_sparse).unwrap();
             let narrow = kernel.matrix(&a32, &b32).unwrap();
@@ -83,7 +90,9 @@ fn equal_rows_have_the_kernel_of_no_distance() {
     let last = x.row(137).to_owned();
     x.row_mut(2).assign(&last);
     let sparse = csr(&x);
-    for kernel in [ResolvedKernel::Rbf { gamma: 1e6 }, ResolvedKernel::Laplacian { gamma: 1e6 }] {
+    let gamma = Bandwidth::Gamma(1e6);
+    for kernel in [Kernel::Rbf { gamma }, Kernel::Laplacian { gamma }, Kernel::Chi2 { gamma }] {
+        let kernel = kernel.resolve(&x, 0).unwrap();
         let dense = kernel.matrix(&x, &x).unwrap();
         let sparse = kernel.matrix(&sparse, &sparse).unwrap();
         for values in [&dense, &sparse] {
@@ -97,6 +106,7 @@ fn equal_rows_have_the_kernel_of_no_distance() {
 fn matrices_are_symmetric_to_the_bit() {
     let x = rows(200, 4);
     for kernel in kernels() {
+        let x = suited(&kernel, &x);
         let values = kernel.matrix(&x, &x).unwrap();
         assert_eq!(values, values.t(), "{kernel}");
         // A value does not depend on the rows around it.

@@ -2,7 +2,9 @@
 
 use super::{Entries, Parts, Value, records, wrong};
 use crate::error::{Error, Result};
-use crate::kernel::{Arithmetic, Points, Projection, RandomFeatures, ResolvedKernel, SparsePoints};
+use crate::kernel::{
+    Arithmetic, ParameterKind, Points, Projection, RandomFeatures, ResolvedKernel, SparsePoints,
+};
 use crate::model::kernel_summary::{accuracy_value, kernel_value};
 use crate::model::{
     FeatureMap, KernelAccuracy, KernelBody, KernelMap, KernelPcaModel, KernelPcaParts, NegativePart,
@@ -115,13 +117,13 @@ impl KernelPcaModel {
 
 /// Refuses a kernel of one's own.
 pub(super) fn check_storable(kernel: &ResolvedKernel) -> Result<()> {
-    match kernel {
-        ResolvedKernel::Custom(custom) => Err(Error::Unsupported {
+    match kernel.custom() {
+        Some(custom) => Err(Error::Unsupported {
             what: format!("a model with the custom kernel `{}`", custom.name()),
             why: "cannot be stored: a function is not data",
             instead: None,
         }),
-        _ => Ok(()),
+        None => Ok(()),
     }
 }
 
@@ -161,7 +163,7 @@ pub(super) fn body(
         if frequencies.nrows() != d || components.dim() != (m, k) {
             return wrong("frequencies", format!("must have {d} rows, and {k} components"));
         }
-        if !matches!(kernel, ResolvedKernel::Rbf { .. }) {
+        if kernel.gaussian_gamma().is_none() {
             return entries.must_be("kernel", "the rbf kernel");
         }
         let features = RandomFeatures {
@@ -184,9 +186,7 @@ pub(super) fn body(
     }
     let shift = parts.vector("shift", if parts.has("shift") { d } else { 0 })?;
     let points = match form {
-        "precomputed" if kernel == ResolvedKernel::Precomputed && m == d => {
-            Points::absent(&kernel, m)
-        }
+        "precomputed" if kernel.is_precomputed() && m == d => Points::absent(&kernel, m),
         "precomputed" => return entries.must_be("body", "that of a precomputed kernel"),
         "sparse points" => sparse(parts, &kernel, m, d, shift)?,
         "f32 points" | "f64 points" => {
@@ -241,26 +241,15 @@ fn sparse(
 }
 
 pub(super) fn kernel(entries: &Entries) -> Result<ResolvedKernel> {
-    let gamma = || entries.number("gamma");
-    let coef0 = || entries.number("coef0");
-    let kernel = match entries.text("name")? {
-        "linear" => ResolvedKernel::Linear,
-        "rbf" => ResolvedKernel::Rbf { gamma: gamma()? },
-        "laplacian" => ResolvedKernel::Laplacian { gamma: gamma()? },
-        "polynomial" => ResolvedKernel::Polynomial {
-            degree: u32::try_from(entries.count("degree")?).unwrap_or(u32::MAX),
-            gamma: gamma()?,
-            coef0: coef0()?,
-        },
-        "sigmoid" => ResolvedKernel::Sigmoid { gamma: gamma()?, coef0: coef0()? },
-        "cosine" => ResolvedKernel::Cosine,
-        "delta" => ResolvedKernel::Delta,
-        "precomputed" => ResolvedKernel::Precomputed,
-        _ => return entries.must_be("name", "a kernel this version knows"),
+    let number = |name, kind| match kind {
+        ParameterKind::Degree(_) => entries.count(name).map(|count| count as f64),
+        _ => entries.number(name),
     };
-    match kernel.to_kernel().check() {
-        Ok(()) => Ok(kernel),
-        Err(e) => wrong("kernel", e.to_string()),
+    match ResolvedKernel::named(entries.text("name")?, number) {
+        Ok(Some(kernel)) => Ok(kernel),
+        Ok(None) => entries.must_be("name", "a kernel this version knows"),
+        Err(e @ Error::Parameter { .. }) => wrong("kernel", e.to_string()),
+        Err(e) => Err(e),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::model::summary::treatment_value;
 
 pub(super) fn put(parts: &mut Parts, of: Option<&MissingReport>) {
-    // Models of data without holes are stored as they always were.
+    // Models of complete data are stored as they always were.
     let Some(of) = of else { return };
     parts.description.insert("missing".into(), treatment_value(of));
 }

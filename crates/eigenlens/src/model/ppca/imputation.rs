@@ -1,4 +1,4 @@
-//! What belongs into the holes, and how sure that is.
+//! What belongs into the missing entries, and how sure that is.
 
 use super::PpcaModel;
 use crate::data::{Dataset, compiled_here};
@@ -10,17 +10,17 @@ use crate::passes::{RowGrid, reduction_block_rows};
 use crate::scalar::{Scalar, typed};
 use ndarray::Array2;
 
-/// A table without holes.
+/// A table without missing entries.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Imputation<T> {
-    /// The table (n × d): observed entries as they are, holes with their conditional mean.
+    /// The table (n × d): observed entries as they are, missing entries with their conditional mean.
     pub table: Array2<T>,
-    /// The holes, row by row.
+    /// The missing entries, row by row.
     pub entries: Vec<ImputedEntry>,
 }
 
-/// What went into one hole.
+/// What went into one missing entry.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ImputedEntry {
     /// Row, counted from 0.
@@ -66,7 +66,7 @@ impl HeldOut {
     }
 }
 
-// Tables without holes, and what went into them.
+// Tables without missing entries, and what went into them.
 typed!(Filled, T => Result<(Vec<Array2<T>>, Vec<ImputedEntry>)>);
 
 impl PpcaModel {
@@ -133,15 +133,15 @@ impl PpcaModel {
         Ok(HeldOut { entries })
     }
 
-    /// Fills holes with their conditional mean given the observed entries of their row, with the
+    /// Fills missing entries with their conditional mean given the observed entries of their row, with the
     /// standard error of each.
     pub fn impute<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<Imputation<T>> {
         let (tables, entries) = self.filled(&data.into(), 0, 0)?;
         Imputation::new(tables, entries)
     }
 
-    /// Several tables (each n × d) whose holes are drawn from their joint conditional distribution,
-    /// so that what is computed from all of them shows how much the holes matter (Rubin 1987). The
+    /// Several tables (each n × d) whose missing entries are drawn from their joint conditional distribution,
+    /// so that what is computed from all of them shows how much the missing entries matter (Rubin 1987). The
     /// parameters are taken as fitted. A row's draws depend on the seed and its number only.
     pub fn multiple_imputations<'a, T: Scalar>(
         &self,
@@ -153,7 +153,7 @@ impl PpcaModel {
         Ok(self.filled(&data.into(), n_imputations, seed)?.0)
     }
 
-    /// Tables with draws in their holes, or (with no draws asked for) one with means.
+    /// Tables with draws in their missing entries, or (with no draws asked for) one with means.
     fn filled<T: Scalar>(
         &self,
         data: &Dataset<T>,

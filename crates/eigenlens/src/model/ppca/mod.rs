@@ -196,7 +196,7 @@ impl PpcaModel {
     }
 
     /// Posterior means `E[z|x] = M⁻¹Wᵀ(x − μ)` (n × k) of training or new samples. Samples with
-    /// holes are taken where the model was fitted to data with holes or the data have a policy for
+    /// missing entries are taken where the model was fitted to data with missing entries or the data have a policy for
     /// them; [`PpcaModel::posterior`] takes them always.
     pub fn transform<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<Array2<T>> {
         let data = &data.into();
@@ -254,7 +254,7 @@ impl PpcaModel {
         self.map().inverse_transform(scores, &self.shrinkage())
     }
 
-    /// The optimal reconstruction, PCA's: `x̂ = W (WᵀW)⁺ M E[z|x] + μ`; for samples with holes the
+    /// The optimal reconstruction, PCA's: `x̂ = W (WᵀW)⁺ M E[z|x] + μ`; for samples with missing entries the
     /// least-squares fit to what is observed.
     pub fn reconstruct<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<Array2<T>> {
         self.body.reconstruct(data)

@@ -1,4 +1,4 @@
-//! What the model says of samples, with or without holes.
+//! What the model says of samples, complete or not.
 
 use super::PpcaModel;
 use crate::data::{Dataset, compiled_here};
@@ -41,7 +41,7 @@ impl Posterior {
     }
 }
 
-/// The log-likelihood of samples under the model, holes integrated out.
+/// The log-likelihood of samples under the model, missing entries integrated out.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SampleLikelihood {
@@ -79,7 +79,7 @@ struct Row {
 }
 
 impl PpcaModel {
-    /// Posterior mean and covariance of every sample's latent scores, holes or not.
+    /// Posterior mean and covariance of every sample's latent scores, complete or not.
     pub fn posterior<'a, T: Scalar>(&self, data: impl Into<Dataset<'a, T>>) -> Result<Posterior> {
         let data = &data.into();
         compiled_here!(PpcaModel, self.posterior_typed(data) -> Result<Posterior>)
@@ -121,8 +121,8 @@ impl PpcaModel {
         Ok(Posterior { means, observed, which, covariances })
     }
 
-    /// The log-likelihood of samples, holes or not, in O(dk) each beyond one k × k system for every
-    /// pattern of holes. Not defined where the model has no volume.
+    /// The log-likelihood of samples, complete or not, in O(dk) each beyond one k × k system for every
+    /// pattern of missing entries. Not defined where the model has no volume.
     pub fn log_likelihood<'a, T: Scalar>(
         &self,
         data: impl Into<Dataset<'a, T>>,
