@@ -3,7 +3,7 @@
 //! `cargo run --release -p eigenlens-cli --example nearest`.
 
 use eigenlens::{Dataset, Kernel, KernelSupervisedPca, Pca, SupervisedPca, Target};
-use eigenlens_io::{AnyArray, ColumnChoice, Loaded, ReadOptions, open};
+use eigenlens_io::{ColumnChoice, ReadOptions, open};
 use ndarray::{Array2, Axis};
 use std::error::Error;
 use std::path::Path;
@@ -109,13 +109,8 @@ fn read(file: &str) -> Result<Bundled, Box<dyn Error>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(file);
     let table = open(&[path], &ReadOptions::default())?;
     let selection = table.select(&ColumnChoice::default())?;
-    let Loaded::InMemory(read) = table.load(&selection, None, None)? else {
-        return Err("a bundled table fits into memory".into());
-    };
-    let x = match read.numbers {
-        AnyArray::F32(x) => x.mapv(f64::from),
-        AnyArray::F64(x) => x,
-    };
-    let classes = read.labels.first().map(|labels| labels.iter().map(String::from).collect());
+    let x = table.numbers(&selection.wanted().numbers, &[])?;
+    let labels = table.labels(&selection.wanted().labels, &[])?;
+    let classes = labels.first().map(|labels| labels.iter().map(String::from).collect());
     Ok(Bundled { x, classes: classes.unwrap_or_default() })
 }

@@ -182,13 +182,13 @@ pub struct Reading {
     /// Array to take from an .npz file.
     #[arg(long, value_name = "NAME", help_heading = "Reading")]
     pub array: Option<String>,
-    /// Where the samples of a Matrix Market file are.
+    /// Where the samples of a Matrix Market or sparse .npz file are.
     #[arg(long, value_name = "SIDE", help_heading = "Reading")]
     pub samples: Option<Side>,
-    /// Names of the rows of a Matrix Market file, one per line [default: found beside it].
+    /// Names of the rows of such a file, one per line [default: found beside it].
     #[arg(long, value_name = "FILE", help_heading = "Reading")]
     pub row_names: Option<PathBuf>,
-    /// Names of the columns of a Matrix Market file, one per line [default: found beside it].
+    /// Names of the columns of such a file, one per line [default: found beside it].
     #[arg(long, value_name = "FILE", help_heading = "Reading")]
     pub column_names: Option<PathBuf>,
 }

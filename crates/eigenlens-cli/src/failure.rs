@@ -94,7 +94,7 @@ impl Failure {
             Failure::File(error) => match error {
                 Error::Open { .. } => 66,
                 Error::Content { .. } | Error::BadCell { .. } => 65,
-                Error::Usage { .. } => 64,
+                Error::Usage { .. } | Error::Option { .. } => 64,
                 Error::Write { created: false, .. } => 73,
                 Error::Memory { .. } => 71,
                 // A reader that wants no more, as `head` does: what a shell would report.
@@ -128,9 +128,15 @@ impl Failure {
                         Bytes(*needed),
                         Bytes(*budget)
                     ),
+                    eigenlens_io::Error::Option { option, format } => {
+                        format!("`--{}` does not fit {format}", flag(option))
+                    }
                     _ => error.to_string(),
                 };
                 words.hint = match error {
+                    eigenlens_io::Error::Option { option, .. } => {
+                        Some(format!("leave out `--{}`", flag(option)))
+                    }
                     eigenlens_io::Error::Usage { hint, .. } => hint.clone(),
                     eigenlens_io::Error::BadCell { cell, place, .. } => {
                         Some(bad_cell_hint(cell, place.column.as_deref()))

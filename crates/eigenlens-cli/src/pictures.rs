@@ -69,7 +69,7 @@ impl Table<'_> {
         let progress = Progress::bytes(reporter, "reading");
         let tell = |done, total| progress.at(done, total);
         let input = opened.load_all(common, &progress, &tell, reporter)?;
-        let Some(rows) = input.piece() else {
+        let Some(rows) = input.rows() else {
             return Err(Failure::Internal("the table is not in memory".into()));
         };
         let steps = stored.preprocessing.without_fill();

@@ -54,6 +54,14 @@ pub enum Error {
         /// What would, as an argument that works when pasted.
         hint: Option<String>,
     },
+    /// Something was said about reading that means nothing for this format (exit code 64).
+    #[error("`{option}` does not fit {format}")]
+    Option {
+        /// The option, as in [`crate::ReadOptions`].
+        option: &'static str,
+        /// The format, in words.
+        format: &'static str,
+    },
     /// An output cannot be created (exit code 73) or written (exit code 74).
     #[error("{}: {}: {source}", file.display(), if *created { "writing failed" } else { "cannot be created" })]
     Write {

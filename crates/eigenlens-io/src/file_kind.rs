@@ -9,6 +9,8 @@ pub(crate) enum FileKind {
     Npy,
     /// A ZIP archive that begins with an array.
     Npz,
+    /// The same, with the arrays of a sparse matrix.
+    SparseNpz,
     Gzip,
     Zstd,
     Safetensors,
@@ -41,7 +43,9 @@ impl FileKind {
             _ if begins(b"PK\x03\x04") => Some(zip(head)),
             _ if begins(&[0x1f, 0x8b]) => Some(FileKind::Gzip),
             _ if begins(&[0x28, 0xb5, 0x2f, 0xfd]) => Some(FileKind::Zstd),
-            _ if begins(b"%%MatrixMarket") => Some(FileKind::MatrixMarket),
+            _ if head.get(..14).is_some_and(|b| b.eq_ignore_ascii_case(b"%%MatrixMarket")) => {
+                Some(FileKind::MatrixMarket)
+            }
             // The length of a header, then the header, which is JSON.
             [_, _, _, _, 0, 0, 0, 0, b'{', ..] => Some(FileKind::Safetensors),
             _ if begins(b"\x89HDF\r\n\x1a\n") => foreign(
@@ -78,6 +82,7 @@ impl FileKind {
             FileKind::Arrow => "an Arrow file",
             FileKind::Npy => "a NumPy array (`.npy`)",
             FileKind::Npz => "an archive of NumPy arrays (`.npz`)",
+            FileKind::SparseNpz => "a sparse matrix of SciPy's (`.npz`)",
             FileKind::Gzip => "a gzip file",
             FileKind::Zstd => "a Zstandard file",
             FileKind::Safetensors => "a safetensors file",

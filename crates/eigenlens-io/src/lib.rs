@@ -1,7 +1,8 @@
 //! Every byte in or out of eigenlens.
 //!
-//! A format is one file with one [`Source`]: what columns there are, and blocks of rows of the
-//! columns that are wanted. Everything else (choosing columns, loading within a memory budget,
+//! A format is one folder with one [`Source`] and one row in `table/formats.rs`. A source says what
+//! columns there are and gives blocks of rows of those that are wanted, or compressed rows where it
+//! is sparse. Everything else (choosing columns, loading within a memory budget,
 //! streaming, carrying labels) is written once on top of that trait.
 
 pub mod arrow;
@@ -16,7 +17,8 @@ mod file_kind;
 pub mod images;
 mod input;
 pub mod json;
-pub mod matrix_market;
+mod lines;
+mod matrix_market;
 mod model_file;
 mod names;
 pub mod npy;
@@ -24,6 +26,7 @@ pub mod parquet;
 mod pool;
 mod positioned;
 mod source;
+mod sparse;
 mod table;
 mod transpose;
 pub mod write;
@@ -34,8 +37,11 @@ pub use error::{Error, Place, Result};
 pub use images::ImageShape;
 pub use input::{Compression, ExpansionLimit, Input, InputReader};
 pub use model_file::{Origin, OriginColumn, StoredModel};
-pub use source::{Block, BlockReader, Column, Kind, Labels, Location, Note, Source, Told, Wanted};
+pub use source::{
+    Block, BlockReader, Column, Kind, Labels, Location, Note, Source, SparseRows, Told, Wanted,
+};
+pub use sparse::{AnyCsr, MatrixOptions, Orientation};
 pub use table::{
-    ColumnChoice, ColumnFate, Concatenated, Fate, InMemory, Loaded, Progress, ReadOptions,
+    ColumnChoice, ColumnFate, Concatenated, Fate, InMemory, Loaded, Numbers, Progress, ReadOptions,
     Selection, Streamed, Table, nearest, open,
 };

@@ -2,6 +2,7 @@
 
 use crate::error::{Place, Result};
 use crate::images::ImageShape;
+use crate::sparse::AnyCsr;
 use eigenlens::AnyArray;
 use std::path::PathBuf;
 
@@ -40,6 +41,11 @@ pub trait Source: Send + Sync {
         None
     }
 
+    /// The numbers as compressed rows, where they are sparse.
+    fn sparse(&self) -> Option<&dyn SparseRows> {
+        None
+    }
+
     /// The size of the images, where samples are images and features all their pixels in order.
     fn image_shape(&self) -> Option<ImageShape> {
         None
@@ -57,6 +63,20 @@ pub trait Source: Send + Sync {
         let _ = (wanted, row);
         Ok(None)
     }
+}
+
+/// Sparse numbers, which the source holds in memory. Blocks are dense all the same: for those who
+/// want a few columns, or a few rows at a time.
+pub trait SparseRows: Sync {
+    /// The entries stored in these columns.
+    fn n_stored(&self, columns: &[usize]) -> usize;
+
+    /// These columns (samples × columns), in this order.
+    fn csr(&self, columns: &[usize]) -> Result<AnyCsr>;
+
+    /// The bytes in memory when these columns are read: what the source holds, and the copy where
+    /// they are not all columns in their order.
+    fn held_bytes(&self, columns: &[usize]) -> u64;
 }
 
 /// Told which share of a reading is done.

@@ -1,9 +1,10 @@
 //! What Python hands over, as the library takes it: arrays where they are, sparse matrices, files.
 
 use crate::errors;
-use crate::files::{Files, Held};
+use crate::files::Files;
 use crate::interrupt::detached;
 use eigenlens::{AnyArray, AnyDataset, Csr, Dataset, Error, Missing, SampleWeights, Scalar};
+use eigenlens_io::Loaded;
 use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -124,7 +125,7 @@ impl<'a> OwnedData<'a> {
     }
 
     /// The data as the library takes them. Files must have been read into `held`.
-    pub fn data<'d>(&'d self, held: Option<&'d Held<'a>>) -> eigenlens::Result<AnyDataset<'d>> {
+    pub fn data<'d>(&'d self, held: Option<&'d Loaded<'a>>) -> eigenlens::Result<AnyDataset<'d>> {
         let data = match &self.source {
             Source::F64(x) => AnyDataset::F64(Dataset::dense(x.view())),
             Source::F32(x) => AnyDataset::F32(Dataset::dense(x.view())),

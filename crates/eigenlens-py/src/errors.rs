@@ -44,6 +44,14 @@ pub fn file(error: &eigenlens_io::Error) -> PyErr {
             "{error}; mend it, or name it with `Table(path, missing=[{cell:?}])` where it stands for \
              a missing value, or leave the column out with `Table(path, columns=[...])`"
         ),
+        Error::Option { option, format } => {
+            let parameter = match *option {
+                "no_header" => "header",
+                "missing_mark" => "missing",
+                other => other,
+            };
+            format!("`{parameter}` does not fit {format}; leave out `{parameter}`")
+        }
         _ => error.to_string(),
     };
     match error {

@@ -102,7 +102,7 @@ pub fn plan<'py>(
         return Ok(plan.to_string());
     };
     let budget = py.detach(|| share(&method, files))?;
-    let held = if files.is_in_memory() { files.n_bytes() } else { 0 };
+    let held = if files.is_sparse() { files.n_bytes() } else { 0 };
     let method = method.within(budget.left(held));
     let plan = py.detach(|| {
         let shape = match budget.table {
@@ -117,7 +117,7 @@ pub fn plan<'py>(
 /// In memory where table and fit have room, else streamed.
 fn share(method: &Configured, files: &Files) -> Result<Budget, Failed> {
     let budget = Budget::new(method.memory())?;
-    if budget.all.is_none() || files.is_in_memory() {
+    if budget.all.is_none() || files.is_sparse() {
         return Ok(budget);
     }
     Ok(budget.with_table(files.n_bytes(), &method.within(None).plan(&files.data_shape())?))

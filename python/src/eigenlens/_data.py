@@ -138,7 +138,7 @@ def in_memory(data: Data, estimator: Any) -> Any:
     if data.X is None:
         raise ValueError(
             f"{type(estimator).__name__} does not read files; load the table first, for example "
-            f"with {'scipy.io.mmread' if data.is_sparse else 'pandas.read_parquet'}"
+            f"with {'scipy.sparse.load_npz' if data.is_sparse else 'pandas.read_parquet'}"
         )
     return data.X
 

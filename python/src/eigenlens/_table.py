@@ -17,8 +17,8 @@ class Table:
     """Files as one table, with what is known about them.
 
     A path alone will do where everything can be found out. The format is found by content: text
-    tables (compressed or not), Parquet, Arrow, NPY, NPZ, Matrix Market (`.mtx`, which stays sparse),
-    folders of images.
+    tables (compressed or not), Parquet, Arrow, NPY, NPZ, folders of images; Matrix Market and SciPy's
+    sparse NPZ, which stay sparse.
 
     Parameters
     ----------
@@ -31,6 +31,11 @@ class Table:
         Which array of an NPZ archive.
     delimiter, header, decimal, missing
         About text tables, where they are not found out.
+    samples : "rows" or "columns", optional
+        Where the samples of a Matrix Market file or a sparse NPZ are; nothing: the rows, unless files
+        with customary names beside it say otherwise.
+    row_names, column_names : path-like, optional
+        Names of its rows and columns, one per line; nothing: found beside it.
 
     Examples
     --------
@@ -53,6 +58,9 @@ class Table:
     header: bool | None = None
     decimal: str | None = None
     missing: Sequence[str] = field(default=())
+    samples: str | None = None
+    row_names: Any = None
+    column_names: Any = None
 
     def open(
         self,
@@ -74,6 +82,9 @@ class Table:
             "header": self.header,
             "decimal": self.decimal,
             "missing": list(self.missing),
+            "samples": self.samples,
+            "row_names": self.row_names,
+            "column_names": self.column_names,
             "bad_cells_are_missing": policy != "error",
             "memory": memory,
         }

@@ -3,7 +3,7 @@
 use crate::arguments::{self, Common};
 use crate::describe::{model_value, plan_value, summary};
 use crate::failure::Failure;
-use crate::input::{Input, Opened, Piece};
+use crate::input::{Input, Opened};
 use crate::methods::FitMethod;
 use crate::methods::transform;
 use crate::missing::where_values_are_missing;
@@ -13,13 +13,13 @@ use crate::progress::Progress;
 use crate::reporter::Reporter;
 use crate::target::{self, TargetArgs};
 use eigenlens::{
-    Csr, DataShape, Estimator, FitContext, Fitted, Method, Missing, Model, OptionValues, Options,
-    Plan, Scalar, Target, Value, Warning,
+    DataShape, Estimator, FitContext, Fitted, Method, Missing, Model, OptionValues, Options, Plan,
+    Scalar, Target, Value, Warning,
 };
 use eigenlens_io::write::{Output, check_distinct};
-use eigenlens_io::{AnyArray, Budget, Labels, Origin, StoredModel, json};
+use eigenlens_io::{AnyArray, Budget, Labels, Numbers, Origin, StoredModel, json};
 use ndarray::{Array2, ArrayView2, s};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 pub fn run(args: &FitMethod, common: &Common, reporter: &Reporter) -> Result<(), Failure> {
@@ -45,10 +45,10 @@ pub fn run(args: &FitMethod, common: &Common, reporter: &Reporter) -> Result<(),
     check_missing(args, method, &opened)?;
 
     // A stream shows how far each pass is.
-    let spinner = input.piece().map(|_| Progress::spinner(reporter, "fitting"));
+    let spinner = input.rows().map(|_| Progress::spinner(reporter, "fitting"));
     let mut observer = spinner.as_ref().map(Progress::steps).unwrap_or_default().observer();
     // Under a budget scores are made afterwards, block by block.
-    let want_scores = outputs.scores.is_some() && memory.all.is_none() && input.piece().is_some();
+    let want_scores = outputs.scores.is_some() && memory.all.is_none() && input.rows().is_some();
     let mut context = FitContext::new()
         .with_target(target.as_ref())
         .with_observer(&mut observer)
@@ -75,8 +75,9 @@ pub fn run(args: &FitMethod, common: &Common, reporter: &Reporter) -> Result<(),
 
     // Columns that a policy for missing values left out are no features.
     let mut columns = opened.origin_columns();
-    if let Some(names) = model.feature_names() {
-        columns.retain(|column| names.contains(&column.name));
+    if let Some(names) = model.feature_names().filter(|names| names.len() < columns.len()) {
+        let kept: HashSet<&String> = names.iter().collect();
+        columns.retain(|column| kept.contains(&column.name));
     }
     let stored = StoredModel {
         model,
@@ -169,7 +170,7 @@ fn share(
     let budget = Budget::new(common.memory.map(|Bytes(bytes)| bytes))?;
     if budget.all.is_none() {
         // What cannot be meant is said before anything is read.
-        build(values, &table_shape(opened))?;
+        build(values, &opened.shape())?;
         return Ok(budget);
     }
     let plan = in_memory_plan(opened, values, target, None)?;
@@ -186,16 +187,6 @@ fn explain(budget: &Budget, error: eigenlens::Error, opened: &Opened, table: u64
     }
 }
 
-/// The shape of the table, as far as the beginning of the files tells.
-fn table_shape(opened: &Opened) -> DataShape {
-    let known = DataShape {
-        n_stored: opened.sparse().map(Csr::n_stored),
-        is_f32: opened.is_f32(),
-        ..DataShape::dense(0, opened.n_features())
-    };
-    DataShape { n_samples: opened.n_samples().0, ..known }
-}
-
 fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>, Failure> {
     Ok(values.method().build(values, shape)?)
 }
@@ -207,9 +198,9 @@ fn in_memory_plan(
     target: Option<&Target>,
     memory: Option<u64>,
 ) -> Result<Plan, Failure> {
-    let estimator = build(&values.within(memory), &table_shape(opened))?;
+    let estimator = build(&values.within(memory), &opened.shape())?;
     let rows = target.map_or(opened.n_samples().1, Target::n_samples);
-    let shape = DataShape { n_samples: Some(rows.max(2)), ..table_shape(opened) };
+    let shape = DataShape { n_samples: Some(rows.max(2)), ..opened.shape() };
     plan_shape(shape, opened, &*estimator, target).map_err(|e| opened.explain(e, 0))
 }
 
@@ -237,17 +228,19 @@ fn plan(
     let opened = Opened::for_fit(&args.data.data, &args.reading, targets, common, reporter)?;
     let target = target::read(target, &opened, reporter)?;
     let memory = share(&opened, values, target.as_ref(), common)?;
-    let streams = memory.table == Some(0);
+    let streams = memory.table == Some(0) && !opened.is_sparse();
     let (known, guess) = opened.n_samples();
     let plan = if streams {
         let progress = Progress::bytes(reporter, "reading");
         let tell = |done, total| progress.at(done, total);
         let input = opened.load(Some(0), &progress, &tell, reporter)?;
-        let estimator = build(&values.within(memory.all), &table_shape(&opened))?;
+        let estimator = build(&values.within(memory.all), &opened.shape())?;
         plan_shape(input.data()?.shape(), &opened, &*estimator, target.as_ref())
             .map_err(|e| explain(&memory, e, &opened, 0))?
     } else {
-        in_memory_plan(&opened, values, target.as_ref(), memory.all)?
+        // A sparse table is in memory already.
+        let held = if opened.is_sparse() { opened.table_bytes() } else { 0 };
+        in_memory_plan(&opened, values, target.as_ref(), memory.left(held))?
     };
     let table = if streams { 0 } else { opened.table_bytes() };
     if common.json {
@@ -270,7 +263,7 @@ fn plan(
     print(&format!(
         "method      {}\ncomponents  {}\ntable       {rows} × {}, {place}\nplan        {plan}\n",
         values.method().name,
-        values.n_components(&table_shape(&opened)),
+        values.n_components(&opened.shape()),
         opened.n_features()
     ))
 }
@@ -368,7 +361,7 @@ impl Outputs {
         if let Some(table) = self.scores {
             let path = table.path.clone();
             match scores {
-                Some(scores) if input.piece().is_some() => {
+                Some(scores) if input.rows().is_some() => {
                     table.write_all(&opened.label_names(), input.labels(), &names, &scores)?;
                 }
                 Some(scores) => {
@@ -433,7 +426,7 @@ fn write_pieces(
     opened: &Opened,
     mut table: TableOutput,
     reporter: &Reporter,
-    mut scores: impl FnMut(Piece, usize) -> Result<AnyArray, Failure>,
+    mut scores: impl FnMut(&Numbers, usize) -> Result<AnyArray, Failure>,
 ) -> Result<usize, Failure> {
     let is_f32 = opened.is_f32() && stored.preprocessing.term_weights.is_none();
     let names = stored.model.component_names();
@@ -468,14 +461,14 @@ fn rows_of(numbers: &AnyArray, first: usize, count: usize) -> AnyArray {
 }
 
 /// Samples with a missing value.
-fn with_missing_values(rows: Piece) -> usize {
+fn with_missing_values(rows: &Numbers) -> usize {
     fn count<T: Scalar>(x: &Array2<T>) -> usize {
         x.rows().into_iter().filter(|row| row.iter().any(|v| v.to_f64().is_nan())).count()
     }
     match rows {
-        Piece::Dense(AnyArray::F32(x)) => count(x),
-        Piece::Dense(AnyArray::F64(x)) => count(x),
-        Piece::Sparse(_) => 0,
+        Numbers::Dense(AnyArray::F32(x)) => count(x),
+        Numbers::Dense(AnyArray::F64(x)) => count(x),
+        Numbers::Sparse(_) => 0,
     }
 }
 
@@ -497,7 +490,7 @@ fn write_named(
 }
 
 /// The scores of rows under a model, prepared as in training.
-fn scores(stored: &StoredModel, rows: Piece, opened: &Opened) -> eigenlens::Result<AnyArray> {
+fn scores(stored: &StoredModel, rows: &Numbers, opened: &Opened) -> eigenlens::Result<AnyArray> {
     let prepared = opened.prepared(stored, &opened.with_policy(rows.data()))?;
     transform(&*stored.model, &prepared.data())
 }

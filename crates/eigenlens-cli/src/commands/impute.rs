@@ -3,7 +3,7 @@
 use crate::arguments::{Common, Impute};
 use crate::describe::read_model;
 use crate::failure::Failure;
-use crate::input::{Opened, Piece};
+use crate::input::Opened;
 use crate::output::{TableOutput, print, view};
 use crate::progress::Progress;
 use crate::reporter::Reporter;
@@ -39,6 +39,12 @@ pub fn run(args: &Impute, common: &Common, reporter: &Reporter) -> Result<(), Fa
     let stored = read_model(&args.model, common.threads)?;
     let density = need_density(&*stored.model, "impute")?;
     let opened = Opened::for_filling(&args.data.data, &stored, &args.reading, common, reporter)?;
+    if opened.is_sparse() {
+        return Err(Failure::usage(
+            "a sparse matrix has no holes to fill: entries that are not stored are 0",
+            "use a dense table",
+        ));
+    }
     let (labels, features, n) =
         (opened.label_names(), stored.model.feature_labels(), opened.n_samples().0);
     for table in &mut tables {
@@ -49,15 +55,9 @@ pub fn run(args: &Impute, common: &Common, reporter: &Reporter) -> Result<(), Fa
     }
     let mut tally = Tally::new(features.len());
     let progress = Progress::bytes(reporter, "imputing");
-    opened.for_each_piece(&progress, reporter, |piece, labels, first| {
-        let Piece::Dense(numbers) = piece else {
-            return Err(Failure::usage(
-                "a sparse matrix has no holes to fill: entries that are not stored are 0",
-                "use a dense table",
-            ));
-        };
+    opened.for_each_block(&progress, reporter, |numbers, labels, first| {
         let seed = common.seed.wrapping_add((first as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        let data = match numbers {
+        let data = match &numbers {
             AnyArray::F32(x) => AnyDataset::F32(Dataset::from(x)),
             AnyArray::F64(x) => AnyDataset::F64(Dataset::from(x)),
         };

@@ -3,7 +3,7 @@
 use crate::arguments::{Common, Reconstruct};
 use crate::describe::read_model;
 use crate::failure::Failure;
-use crate::input::{Opened, Piece};
+use crate::input::Opened;
 use crate::output::{TableOutput, print, view};
 use crate::progress::Progress;
 use crate::reporter::Reporter;
@@ -59,16 +59,10 @@ pub fn run(args: &Reconstruct, common: &Common, reporter: &Reporter) -> Result<(
     }
     let mut loss = Loss::default();
     let progress = Progress::bytes(reporter, "reconstructing");
-    opened.for_each_piece(&progress, reporter, |piece, labels, first| {
-        let Piece::Dense(numbers) = piece else {
-            return Err(Failure::usage(
-                "a sparse matrix is not reconstructed: what comes back would not be sparse",
-                "use `eigenlens verify`, or a dense table",
-            ));
-        };
+    opened.for_each_block(&progress, reporter, |numbers, labels, first| {
         let way = args.pre_image.unwrap_or_default();
         let (back, samples) =
-            round_trip(&stored, numbers, way, &opened).map_err(|e| opened.explain(e, first))?;
+            round_trip(&stored, &numbers, way, &opened).map_err(|e| opened.explain(e, first))?;
         loss.add(first, &samples, labels);
         if let Some(table) = &mut rows {
             table.write(labels, view(&back))?;

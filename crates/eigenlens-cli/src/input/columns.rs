@@ -3,8 +3,7 @@
 use super::options;
 use crate::arguments::{Common, Reading};
 use crate::failure::Failure;
-use eigenlens_io::matrix_market::is_matrix_market;
-use eigenlens_io::{AnyArray, ColumnChoice, Labels, Table, Wanted, open};
+use eigenlens_io::{ColumnChoice, Labels, Table};
 use ndarray::Array2;
 use std::path::PathBuf;
 
@@ -24,21 +23,7 @@ pub fn read(table: &Table, names: &[String], required: &[usize]) -> Result<ReadC
     let indices: Vec<usize> = names.iter().filter_map(at).collect();
     let text = indices.iter().find(|&&i| !columns[i].kind.is_number());
     match (text, &indices[..]) {
-        (None, _) => {
-            let (numbers, required) = (indices.clone(), required.to_vec());
-            let wanted = Wanted { numbers, labels: Vec::new(), required };
-            let mut reader = table.source().open(&wanted)?;
-            let mut all = Vec::new();
-            while let Some(block) = reader.next_block()? {
-                match block.numbers {
-                    AnyArray::F32(numbers) => all.extend(numbers.iter().map(|v| f64::from(*v))),
-                    AnyArray::F64(numbers) => all.extend(numbers.iter()),
-                }
-            }
-            let shape = (all.len() / indices.len().max(1), indices.len());
-            let numbers = Array2::from_shape_vec(shape, all);
-            numbers.map(ReadColumns::Numbers).map_err(|e| Failure::Internal(e.to_string()))
-        }
+        (None, _) => Ok(ReadColumns::Numbers(table.numbers(&indices, required)?)),
         (Some(_), [one]) => read_text(table, *one, required),
         (Some(&text), _) => Err(Failure::usage(
             format!("several columns must hold numbers, but `{}` is text", columns[text].name),
@@ -49,14 +34,8 @@ pub fn read(table: &Table, names: &[String], required: &[usize]) -> Result<ReadC
 
 /// The text of a column, whatever it holds.
 pub fn read_text(table: &Table, column: usize, required: &[usize]) -> Result<ReadColumns, Failure> {
-    let (labels, required) = (vec![column], required.to_vec());
-    let wanted = Wanted { numbers: Vec::new(), labels, required };
-    let mut reader = table.source().open(&wanted)?;
-    let mut all = Labels::default();
-    while let Some(block) = reader.next_block()? {
-        block.labels.iter().for_each(|more| all.append(more));
-    }
-    Ok(ReadColumns::Text(all))
+    let labels = table.labels(&[column], required)?.into_iter().next();
+    Ok(ReadColumns::Text(labels.unwrap_or_default()))
 }
 
 /// Two sets of columns of one table, each with its names.
@@ -66,14 +45,7 @@ pub fn two_sets(
     common: &Common,
     sets: [&[String]; 2],
 ) -> Result<[(Vec<String>, ReadColumns); 2], Failure> {
-    if paths.iter().any(|path| is_matrix_market(path)) {
-        return Err(Failure::usage(
-            "a Matrix Market file has no columns by name",
-            "use a table with named columns",
-        ));
-    }
-    options::check_kind(paths, reading, false)?;
-    let table = open(paths, &options::for_tables(reading, None, common)?)?;
+    let table = options::open(paths, reading, None, common)?;
     let first = chosen(&table, sets[0])?;
     let second = chosen(&table, sets[1])?;
     if let Some(both) = first.iter().find(|name| second.contains(name)) {

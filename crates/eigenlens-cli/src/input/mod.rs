@@ -1,30 +1,30 @@
 //! The data: which columns become what, and the rows in memory or streamed.
 
 mod columns;
-mod matrix;
 mod options;
 mod rows;
 
 pub use columns::{ReadColumns, two_sets};
-pub use rows::{Input, Piece};
+pub use rows::Input;
 
 use crate::arguments::{Common, Reading, WeightKind};
 use crate::failure::Failure;
 use crate::reporter::Reporter;
-use eigenlens::{AnyDataset, Hint, Missing, Options, Prepared};
-use eigenlens_io::matrix_market::is_matrix_market;
+use eigenlens::{AnyDataset, DataShape, Hint, Missing, Options, Prepared};
 use eigenlens_io::{
     ColumnChoice, Fate, ImageShape, Location, Note, OriginColumn, Place, Selection, StoredModel,
-    Table, open,
+    Table,
 };
-use matrix::{Matrix, Rows};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-/// Files that were looked at: their columns have their fate, rows of tables are not read.
+/// Files that were looked at: their columns have their fate, their rows are not read.
 pub struct Opened {
-    body: Body,
-    paths: Vec<PathBuf>,
+    table: Table,
+    selection: Selection,
+    /// Label columns, as indices; for a model they may be more than the selection's.
+    labels: Vec<usize>,
+    weights: Option<(usize, WeightKind)>,
     /// What was said about missing values.
     missing: Option<Missing>,
     most_missing: Option<f64>,
@@ -34,20 +34,6 @@ pub struct Opened {
     told: OnceLock<()>,
     /// What helps where a value is missing and the data are for a model.
     for_model: Option<&'static str>,
-}
-
-enum Body {
-    Table(Box<Chosen>),
-    Matrix(Matrix),
-}
-
-/// A table with its columns chosen.
-struct Chosen {
-    table: Table,
-    selection: Selection,
-    /// Label columns, as indices; for a model they may be more than the selection's.
-    labels: Vec<usize>,
-    weights: Option<(usize, WeightKind)>,
 }
 
 impl Opened {
@@ -60,34 +46,21 @@ impl Opened {
         common: &Common,
         reporter: &Reporter,
     ) -> Result<Opened, Failure> {
-        let is_matrix = paths.iter().any(|path| is_matrix_market(path));
-        options::check_kind(paths, reading, is_matrix)?;
-        let body = if is_matrix {
-            if let Some(name) = targets.first() {
-                return Err(Failure::usage(
-                    format!("a Matrix Market file has no target `{name}`"),
-                    "use a table with a column for it",
-                ));
-            }
-            Body::Matrix(Matrix::read(paths, reading, common.memory.map(|m| m.0 / 2), None)?)
-        } else {
-            let table = open(paths, &options::for_tables(reading, None, common)?)?;
-            let weights = options::weight_column(&table, reading)?;
-            let targets = options::target_columns(&table, reading, targets)?;
-            let mut features = reading.columns.clone();
-            features.extend(targets.iter().map(|&i| format!("!{}", table.columns()[i].name)));
-            features.extend(weights.map(|(index, _)| format!("!{}", table.columns()[index].name)));
-            let choice = ColumnChoice { features, labels: reading.labels.clone() };
-            let selection = table.select(&choice)?;
-            let mut labels = selection.wanted().labels.clone();
-            let selection = options::requiring(selection, &table, &targets, weights);
-            labels.extend(targets);
-            labels.sort_unstable();
-            labels.dedup();
-            Body::Table(Box::new(Chosen { table, selection, labels, weights }))
-        };
-        let opened = Opened::new(body, paths, reading, common);
-        opened.tell(common, reporter)?;
+        let table = options::open(paths, reading, None, common)?;
+        let weights = options::weight_column(&table, reading)?;
+        let targets = options::target_columns(&table, reading, targets)?;
+        let mut features = reading.columns.clone();
+        features.extend(targets.iter().map(|&i| format!("!{}", table.columns()[i].name)));
+        features.extend(weights.map(|(index, _)| format!("!{}", table.columns()[index].name)));
+        let choice = ColumnChoice { features, labels: reading.labels.clone() };
+        let selection = table.select(&choice)?;
+        let mut labels = selection.wanted().labels.clone();
+        let selection = options::requiring(selection, &table, &targets, weights);
+        labels.extend(targets);
+        labels.sort_unstable();
+        labels.dedup();
+        let opened = Opened::new(table, selection, labels, weights, reading, common);
+        opened.tell(reporter)?;
         Ok(opened)
     }
 
@@ -131,33 +104,39 @@ impl Opened {
             Some(names) => names.to_vec(),
             None => stored.origin.columns.iter().map(|column| column.name.clone()).collect(),
         };
-        let is_matrix = paths.iter().any(|path| is_matrix_market(path));
-        options::check_kind(paths, reading, is_matrix)?;
-        let body = if is_matrix {
-            let memory = common.memory.map(|m| m.0 / 2);
-            Body::Matrix(Matrix::read(paths, reading, memory, Some(&names))?)
-        } else {
-            let read = options::for_tables(reading, stored.origin.image, common)?;
-            let table = open(paths, &read)?;
-            let weights = options::weight_column(&table, reading)?;
-            let selection = table.select_named(&names)?;
-            let selection = options::requiring(selection, &table, &[], weights);
-            let labels = match keeps_all {
-                true => options::other_columns(&table, &selection),
-                false => options::model_labels(&table, &selection, stored, reading)?,
-            };
-            Body::Table(Box::new(Chosen { table, selection, labels, weights }))
+        let table = options::open(paths, reading, stored.origin.image, common)?;
+        let weights = options::weight_column(&table, reading)?;
+        let selection = table.select_named(&names)?;
+        let selection = options::requiring(selection, &table, &[], weights);
+        let labels = match keeps_all {
+            true => options::other_columns(&table, &selection),
+            false => options::model_labels(&table, &selection, stored, reading)?,
         };
-        let mut opened = Opened::new(body, paths, reading, common);
+        let mut opened = Opened::new(table, selection, labels, weights, reading, common);
         opened.for_model = Some(against_missing_values(stored, reading.missing)?);
-        opened.tell(common, reporter)?;
+        opened.tell(reporter)?;
         Ok(opened)
     }
 
-    fn new(body: Body, paths: &[PathBuf], reading: &Reading, common: &Common) -> Opened {
-        let (missing, most_missing) = (reading.missing, reading.most_missing);
-        let (paths, strict, told) = (paths.into(), common.strict, OnceLock::new());
-        Opened { body, paths, missing, most_missing, strict, told, for_model: None }
+    fn new(
+        table: Table,
+        selection: Selection,
+        labels: Vec<usize>,
+        weights: Option<(usize, WeightKind)>,
+        reading: &Reading,
+        common: &Common,
+    ) -> Opened {
+        Opened {
+            table,
+            selection,
+            labels,
+            weights,
+            missing: reading.missing,
+            most_missing: reading.most_missing,
+            strict: common.strict,
+            told: OnceLock::new(),
+            for_model: None,
+        }
     }
 
     /// What goes into holes before a model sees the data, unless they are to be refused.
@@ -193,12 +172,9 @@ impl Opened {
     }
 
     /// What was read, used, skipped, and why.
-    fn tell(&self, common: &Common, reporter: &Reporter) -> Result<(), Failure> {
+    fn tell(&self, reporter: &Reporter) -> Result<(), Failure> {
         let note = |note: &Note| format!("{}: {}", note.what, note.found);
-        let notes: Vec<String> = match &self.body {
-            Body::Table(chosen) => chosen.table.notes().iter().map(note).collect(),
-            Body::Matrix(matrix) => matrix.notes.iter().map(note).collect(),
-        };
+        let notes: Vec<String> = self.table.notes().iter().map(note).collect();
         let notes =
             if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
         reporter.info(format!("reading {}{notes}", self.name()));
@@ -208,10 +184,34 @@ impl Opened {
         if !labels.is_empty() {
             reporter.info(format!("labels: {}", listed(&labels)));
         }
-        match &self.body {
-            Body::Table(chosen) => chosen.tell(common, reporter),
-            Body::Matrix(_) => Ok(()),
+        if let Some((index, kind)) = self.weights {
+            let kind = match kind {
+                WeightKind::Frequency => "counts",
+                WeightKind::Relative => "relative",
+            };
+            reporter.info(format!("weights: {} ({kind})", self.table.columns()[index].name));
         }
+        let skipped: Vec<String> = (self.selection.fates().iter().enumerate())
+            .filter(|(index, fate)| {
+                fate.fate == Fate::Skipped
+                    && !self.labels.contains(index)
+                    && self.weights.is_none_or(|(weight, _)| weight != *index)
+            })
+            .map(|(_, fate)| format!("{} ({})", fate.name, fate.reason))
+            .collect();
+        if !skipped.is_empty() {
+            reporter.info(format!("skipped: {}", listed(&skipped)));
+        }
+        for fate in self.selection.fates() {
+            if let Some(warning) = &fate.warning {
+                let warning = format!("column `{}` {warning}", fate.name);
+                if self.strict {
+                    return Err(Failure::Check(warning));
+                }
+                reporter.warn(warning);
+            }
+        }
+        Ok(())
     }
 
     /// What only reading could find out, once.
@@ -232,28 +232,21 @@ impl Opened {
 
     /// The files in words.
     pub fn name(&self) -> String {
-        let first = self.paths.first().map_or_else(String::new, |p| p.display().to_string());
-        match self.paths.len() {
+        let paths = self.table.files();
+        let first = paths.first().map_or_else(String::new, |p| p.display().to_string());
+        match paths.len() {
             0 | 1 => first,
             n => format!("{first} and {} more", n - 1),
         }
     }
 
     pub fn feature_names(&self) -> &[String] {
-        match &self.body {
-            Body::Table(chosen) => chosen.selection.feature_names(),
-            Body::Matrix(matrix) => &matrix.feature_names,
-        }
+        self.selection.feature_names()
     }
 
     pub fn label_names(&self) -> Vec<String> {
-        match &self.body {
-            Body::Table(chosen) => {
-                let columns = chosen.table.columns();
-                chosen.labels.iter().map(|&index| columns[index].name.clone()).collect()
-            }
-            Body::Matrix(matrix) => matrix.names.iter().map(|_| "sample".to_string()).collect(),
-        }
+        let columns = self.table.columns();
+        self.labels.iter().map(|&index| columns[index].name.clone()).collect()
     }
 
     /// Where a column is among the labels; else why it is not.
@@ -261,48 +254,33 @@ impl Opened {
         if let Some(index) = self.label_names().iter().position(|label| label == name) {
             return Ok(index);
         }
-        match &self.body {
-            Body::Table(chosen) if chosen.table.columns().iter().all(|c| c.name != name) => {
-                Err(options::no_column(&chosen.table, name))
-            }
-            _ => Err(Failure::usage(
-                format!("`{name}` is no label column"),
-                format!("use `--labels {name}` to make it one"),
-            )),
+        if self.table.columns().iter().all(|c| c.name != name) {
+            return Err(options::no_column(&self.table, name));
         }
+        Err(Failure::usage(
+            format!("`{name}` is no label column"),
+            format!("use `--labels {name}` to make it one"),
+        ))
     }
 
     /// The features, for the model file.
     pub fn origin_columns(&self) -> Vec<OriginColumn> {
-        let column =
-            |name: &String, kind: &str| OriginColumn { name: name.clone(), kind: kind.into() };
-        match &self.body {
-            Body::Table(chosen) => (chosen.selection.wanted().numbers.iter())
-                .map(|&index| &chosen.table.columns()[index])
-                .map(|found| column(&found.name, found.kind.name()))
-                .collect(),
-            Body::Matrix(matrix) => {
-                matrix.feature_names.iter().map(|name| column(name, "float")).collect()
-            }
-        }
+        (self.selection.wanted().numbers.iter())
+            .map(|&index| &self.table.columns()[index])
+            .map(|found| OriginColumn { name: found.name.clone(), kind: found.kind.name().into() })
+            .collect()
     }
 
     /// The size of the images, where all their pixels are features.
     pub fn image_shape(&self) -> Option<ImageShape> {
-        let Body::Table(chosen) = &self.body else { return None };
-        let shape = chosen.table.source().image_shape()?;
+        let shape = self.table.source().image_shape()?;
         (shape.width.checked_mul(shape.height) == Some(self.n_features())).then_some(shape)
     }
 
     /// The number of samples: as known, and as guessed from the size of the files.
     pub fn n_samples(&self) -> (Option<usize>, usize) {
-        match &self.body {
-            Body::Table(chosen) => {
-                let source = chosen.table.source();
-                (source.n_rows(), source.n_rows().unwrap_or_else(|| source.rows_guess()))
-            }
-            Body::Matrix(matrix) => (Some(matrix.n_rows()), matrix.n_rows()),
-        }
+        let source = self.table.source();
+        (source.n_rows(), source.n_rows().unwrap_or_else(|| source.rows_guess()))
     }
 
     pub fn n_features(&self) -> usize {
@@ -310,30 +288,22 @@ impl Opened {
     }
 
     pub fn is_f32(&self) -> bool {
-        match &self.body {
-            Body::Table(chosen) => chosen.table.source().is_f32(),
-            Body::Matrix(_) => false,
-        }
+        self.table.source().is_f32()
     }
 
-    /// The entries, where they are sparse; they are in memory then.
-    pub fn sparse(&self) -> Option<&eigenlens::Csr<f64>> {
-        match &self.body {
-            Body::Matrix(Matrix { rows: Rows::Sparse(x), .. }) => Some(x),
-            _ => None,
-        }
+    /// Whether entries that are 0 are not stored; those that are, are in memory then.
+    pub fn is_sparse(&self) -> bool {
+        self.table.source().sparse().is_some()
+    }
+
+    /// The shape of the table, as far as the beginning of the files tells.
+    pub fn shape(&self) -> DataShape {
+        self.table.shape(&self.selection)
     }
 
     /// Bytes of the features in memory, as far as known.
     pub fn table_bytes(&self) -> u64 {
-        match &self.body {
-            Body::Table(_) => {
-                let size = if self.is_f32() { 4 } else { 8 };
-                let entries = (self.n_samples().1 as u64).saturating_mul(self.n_features() as u64);
-                entries.saturating_mul(size)
-            }
-            Body::Matrix(matrix) => matrix.bytes(),
-        }
+        self.table.n_bytes(&self.selection)
     }
 
     /// An error of the library about these data, with file and line where it is about a cell.
@@ -389,12 +359,9 @@ impl Opened {
 
     /// Where a row is.
     fn locate(&self, row: usize) -> Location {
-        let found = match &self.body {
-            Body::Table(chosen) => chosen.table.locate(&chosen.selection, row).ok().flatten(),
-            Body::Matrix(_) => None,
-        };
+        let found = self.table.locate(&self.selection, row).ok().flatten();
         found.unwrap_or_else(|| Location {
-            file: self.paths.first().cloned().unwrap_or_default(),
+            file: self.table.files().first().cloned().unwrap_or_default(),
             place: Place { row: Some(row as u64 + 1), ..Place::default() },
         })
     }
@@ -424,23 +391,14 @@ impl Opened {
 
     /// The columns with these names: numbers, or text where there is one column of it.
     pub fn columns_by_name(&self, names: &[String]) -> Result<ReadColumns, Failure> {
-        match &self.body {
-            Body::Table(chosen) => {
-                columns::read(&chosen.table, names, &chosen.selection.wanted().required)
-            }
-            Body::Matrix(_) => Err(Failure::Internal("a matrix has no columns by name".into())),
-        }
+        columns::read(&self.table, names, &self.selection.wanted().required)
     }
 
     /// The text of a column, whatever it holds.
     pub fn text_column(&self, name: &str) -> Result<ReadColumns, Failure> {
-        let Body::Table(chosen) = &self.body else {
-            return Err(Failure::Internal("a matrix has no columns by name".into()));
-        };
-        let columns = chosen.table.columns();
-        let index = columns.iter().position(|column| column.name == name);
+        let index = self.table.columns().iter().position(|column| column.name == name);
         let index = index.ok_or_else(|| Failure::Internal("a target that is nowhere".into()))?;
-        columns::read_text(&chosen.table, index, &chosen.selection.wanted().required)
+        columns::read_text(&self.table, index, &self.selection.wanted().required)
     }
 
     fn about_all(&self, error: eigenlens::Error) -> Failure {
@@ -489,39 +447,6 @@ fn against_missing_values(
             "fit the model with `--missing mean`: it then puts the means of its training samples \
                 into holes",
         ),
-    }
-}
-
-impl Chosen {
-    fn tell(&self, common: &Common, reporter: &Reporter) -> Result<(), Failure> {
-        if let Some((index, kind)) = self.weights {
-            let kind = match kind {
-                WeightKind::Frequency => "counts",
-                WeightKind::Relative => "relative",
-            };
-            reporter.info(format!("weights: {} ({kind})", self.table.columns()[index].name));
-        }
-        let skipped: Vec<String> = (self.selection.fates().iter().enumerate())
-            .filter(|(index, fate)| {
-                fate.fate == Fate::Skipped
-                    && !self.labels.contains(index)
-                    && self.weights.is_none_or(|(weight, _)| weight != *index)
-            })
-            .map(|(_, fate)| format!("{} ({})", fate.name, fate.reason))
-            .collect();
-        if !skipped.is_empty() {
-            reporter.info(format!("skipped: {}", listed(&skipped)));
-        }
-        for fate in self.selection.fates() {
-            if let Some(warning) = &fate.warning {
-                let warning = format!("column `{}` {warning}", fate.name);
-                if common.strict {
-                    return Err(Failure::Check(warning));
-                }
-                reporter.warn(warning);
-            }
-        }
-        Ok(())
     }
 }
 

@@ -1,15 +1,35 @@
 //! What was said about reading, in the words of the readers; what would be ignored is refused.
 
-use crate::arguments::{Common, Reading, WeightKind};
+use crate::arguments::{Common, Reading, Side, WeightKind};
 use crate::failure::Failure;
 use eigenlens::Missing;
 use eigenlens_io::csv::CsvOptions;
 use eigenlens_io::images::ImageOptions;
-use eigenlens_io::{ImageShape, Kind, ReadOptions, Selection, StoredModel, Table, nearest};
+use eigenlens_io::{
+    Error, Fate, ImageShape, Kind, MatrixOptions, Orientation, ReadOptions, Selection, StoredModel,
+    Table, nearest,
+};
 use std::path::PathBuf;
 
-/// The options of the readers of tables. Images get the size that a model wants.
-pub fn for_tables(
+/// Opens the files as one table. Images get the size that a model wants.
+pub fn open(
+    paths: &[PathBuf],
+    reading: &Reading,
+    image: Option<ImageShape>,
+    common: &Common,
+) -> Result<Table, Failure> {
+    eigenlens_io::open(paths, &read_options(reading, image, common)?).map_err(|error| match error {
+        // Half of the budget is for reading: the hint must be enough.
+        Error::Memory { what, needed, budget } => Failure::File(Error::Memory {
+            what,
+            needed: needed.saturating_mul(2),
+            budget: common.memory.map_or(budget, |memory| memory.0),
+        }),
+        error => error.into(),
+    })
+}
+
+fn read_options(
     reading: &Reading,
     image: Option<ImageShape>,
     common: &Common,
@@ -42,48 +62,25 @@ pub fn for_tables(
         bad_cells_are_missing: reading.missing.is_some_and(|policy| policy != Missing::Error),
         ..CsvOptions::default()
     };
-    let images = ImageOptions { size: reading.size.or(image), skip_broken: reading.skip_bad_rows };
+    let skip_broken = reading.skip_bad_rows;
+    let images = ImageOptions { size: reading.size, model_size: image, skip_broken };
+    let matrix = MatrixOptions {
+        orientation: match reading.samples {
+            None => Orientation::Auto,
+            Some(Side::Rows) => Orientation::AsStored,
+            Some(Side::Columns) => Orientation::Transposed,
+        },
+        row_names: reading.row_names.clone(),
+        column_names: reading.column_names.clone(),
+    };
     Ok(ReadOptions {
         csv,
         images,
+        matrix,
         array: reading.array.clone(),
         memory: common.memory.map(|memory| memory.0 / 2),
         ..ReadOptions::default()
     })
-}
-
-/// Refuses what is said about one kind of file where another is read.
-pub fn check_kind(paths: &[PathBuf], reading: &Reading, is_matrix: bool) -> Result<(), Failure> {
-    let text = reading.delimiter.is_some()
-        || reading.header
-        || reading.no_header
-        || reading.decimal.is_some()
-        || !reading.missing_mark.is_empty();
-    let folders = paths.iter().any(|path| path.is_dir());
-    let said = [
-        ("--columns", !reading.columns.is_empty(), !is_matrix),
-        ("--labels", !reading.labels.is_empty(), !is_matrix),
-        ("--weights", reading.weights.is_some(), !is_matrix),
-        ("--array", reading.array.is_some(), !is_matrix && !folders),
-        ("--skip-bad-rows", reading.skip_bad_rows, !is_matrix),
-        ("--size", reading.size.is_some(), folders),
-        ("--samples", reading.samples.is_some(), is_matrix),
-        ("--row-names", reading.row_names.is_some(), is_matrix),
-        ("--column-names", reading.column_names.is_some(), is_matrix),
-        ("--delimiter and other words about text", text, !is_matrix && !folders),
-    ];
-    let kind = match (is_matrix, folders) {
-        (true, _) => "a Matrix Market file",
-        (false, true) => "a folder of images",
-        (false, false) => "this kind of file",
-    };
-    match said.iter().find(|(_, said, fits)| *said && !fits) {
-        Some((option, ..)) => Err(Failure::Usage {
-            what: format!("`{option}` does not fit {kind}"),
-            hint: Some(format!("leave out `{option}`")),
-        }),
-        None => Ok(()),
-    }
 }
 
 /// The column of the weights, and what they mean.
@@ -158,10 +155,10 @@ pub fn model_labels(
 
 /// Every column that is no feature and can be read.
 pub fn other_columns(table: &Table, selection: &Selection) -> Vec<usize> {
-    let columns = table.columns().iter().enumerate();
+    let columns = table.columns().iter().zip(selection.fates()).enumerate();
     columns
-        .filter(|(index, _)| !selection.wanted().numbers.contains(index))
-        .filter(|(_, column)| !matches!(column.kind, Kind::Unusable(_)))
+        .filter(|(_, (_, fate))| fate.fate != Fate::Feature)
+        .filter(|(_, (column, _))| !matches!(column.kind, Kind::Unusable(_)))
         .map(|(index, _)| index)
         .collect()
 }

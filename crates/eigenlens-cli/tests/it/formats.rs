@@ -109,10 +109,131 @@ fn counts_of_terms_come_from_matrix_market_with_their_names() {
         }
         sandbox.ok(&["verify", "m.safetensors", "docs.mtx"]);
     }
-    let ran = sandbox.run(&["fit", "lsa", "docs.mtx", "--columns", "apple"]);
-    assert!(ran.code == 64 && ran.err.contains("Matrix Market"), "{}", ran.err);
     let ran = sandbox.run(&["fit", "lsa", "docs.csv", "--samples", "rows"]);
-    assert!(ran.code == 64 && ran.err.contains("`--samples` does not fit"), "{}", ran.err);
+    assert!(ran.code == 64 && ran.err.contains("`--samples` does not fit a text"), "{}", ran.err);
+    let ran = sandbox.run(&["fit", "lsa", "docs.mtx", "--no-header"]);
+    assert!(ran.code == 64 && ran.err.contains("leave out `--no-header`"), "{}", ran.err);
+}
+
+/// A table of 12 samples, five features, and the same as Matrix Market: many entries are 0.
+fn sparse_and_dense(sandbox: &Sandbox) {
+    let rows: Vec<Vec<usize>> = (0..12usize)
+        .map(|i| {
+            (0..5usize).map(|j| if (i + j) % 3 == 0 { (i * 7 + j * 5) % 11 } else { 0 }).collect()
+        })
+        .collect();
+    let names = ["a", "b", "c", "d", "e"];
+    let mut csv = format!("sample,{}\n", names.join(","));
+    let mut entries = String::new();
+    let mut n_entries = 0;
+    for (i, row) in rows.iter().enumerate() {
+        let cells: Vec<String> = row.iter().map(usize::to_string).collect();
+        csv += &format!("s{i},{}\n", cells.join(","));
+        for (j, value) in row.iter().enumerate().filter(|(_, value)| **value > 0) {
+            entries += &format!("{} {} {value}\n", i + 1, j + 1);
+            n_entries += 1;
+        }
+    }
+    let head = "%%MatrixMarket matrix coordinate integer general";
+    sandbox.write("x.csv", &csv);
+    sandbox.write("x.mtx", &format!("{head}\n12 5 {n_entries}\n{entries}"));
+    sandbox.write("x.columns", &names.join("\n"));
+    let samples: Vec<String> = (0..12).map(|i| format!("s{i}")).collect();
+    sandbox.write("x.rows", &samples.join("\n"));
+}
+
+/// Every number of two tables agrees, and every text is the same.
+fn assert_same(one: &str, other: &str, what: &str) {
+    let ((names, one), (others, other)) = (table(one), table(other));
+    assert_eq!((&names, one.len()), (&others, other.len()), "{what}");
+    for (a, b) in one.iter().flatten().zip(other.iter().flatten()) {
+        match (a.parse::<f64>(), b.parse::<f64>()) {
+            (Ok(a), Ok(b)) => assert!((a - b).abs() < 1e-9, "{what}: {a} is not {b}"),
+            _ => assert_eq!(a, b, "{what}"),
+        }
+    }
+}
+
+#[test]
+fn a_sparse_table_does_what_any_table_does() {
+    let sandbox = Sandbox::new("sparse_table");
+    sparse_and_dense(&sandbox);
+    let both = |command: &dyn Fn(&str) -> Vec<String>| {
+        let run = |data: &str| {
+            let words = command(data);
+            sandbox.ok(&words.iter().map(String::as_str).collect::<Vec<_>>());
+            sandbox.text("out.csv")
+        };
+        assert_same(&run("x.mtx"), &run("x.csv"), &command("DATA").join(" "));
+    };
+    let words = |line: String| line.split(' ').map(String::from).collect::<Vec<_>>();
+    for method in [
+        "pca -k 2",
+        "pca -k 2 --columns b..e",
+        "pca -k 2 --columns !c --labels a",
+        "pca -k 2 --weights c --weight-kind relative",
+        "lsa -k 2 --weighting none",
+        "supervised-pca -k 1 --target e --target-kind number",
+        "ppca -k 2",
+        "kernel-pca -k 2",
+    ] {
+        let fit = |data: &str| words(format!("fit {data} -o m.safetensors --scores out.csv"));
+        let fit = |data: &str| {
+            let (name, rest) = method.split_once(' ').unwrap();
+            let mut all = fit(&format!("{name} {data} {rest}"));
+            all.retain(|word| !word.is_empty());
+            all
+        };
+        both(&fit);
+    }
+    sandbox.ok(&["fit", "pca", "x.csv", "-k", "2", "-o", "m.safetensors"]);
+    both(&|data| words(format!("transform m.safetensors {data} -o out.csv")));
+    both(&|data| words(format!("reconstruct m.safetensors {data} -o out.csv")));
+    both(&|data| words(format!("reconstruct m.safetensors {data} --errors out.csv")));
+    let pictures = |data: &str| {
+        sandbox.ok(&["plot", "m.safetensors", data, "--names", "sample", "-o", "out.svg"]);
+        sandbox.text("out.svg")
+    };
+    assert_eq!(pictures("x.mtx").len(), pictures("x.csv").len());
+    let hsic = |data: &str| sandbox.ok(&["hsic", data, "--x", "a..c", "--y", "e"]);
+    assert_eq!(hsic("x.mtx"), hsic("x.csv"));
+    sandbox.ok(&["verify", "m.safetensors", "x.mtx"]);
+    sandbox.ok(&["choose", "x.mtx"]);
+    // Twice the same file is a table of twice the rows.
+    sandbox.ok(&["transform", "m.safetensors", "x.mtx", "x.mtx", "-o", "out.csv"]);
+    assert_eq!(table(&sandbox.text("out.csv")).1.len(), 24);
+    // A sparse matrix has no holes.
+    sandbox.ok(&["fit", "ppca", "x.csv", "-k", "2", "-o", "m.safetensors"]);
+    let ran = sandbox.run(&["impute", "m.safetensors", "x.mtx", "-o", "out.csv"]);
+    assert!(ran.code == 64 && ran.err.contains("no holes"), "{}", ran.err);
+}
+
+#[test]
+fn a_sparse_matrix_of_scipy_s_is_a_table() {
+    let sandbox = Sandbox::new("scipy");
+    let fixture = concat!(env!("CARGO_MANIFEST_DIR"), "/../eigenlens-io/tests/fixtures/scipy.npz");
+    std::fs::copy(fixture, sandbox.path("x.npz")).unwrap();
+    let plan = sandbox.json(&["fit", "lsa", "x.npz", "-k", "1", "--plan"]);
+    assert_eq!(numbers(&Value::List(vec![entry(&plan, &["n_samples"]).clone()])), [3.0]);
+    // By default a third of the unit matrix is one direction of three.
+    sandbox.ok(&["fit", "lsa", "x.npz", "-k", "3", "--weighting", "none", "--scores", "s.csv"]);
+    let scores = columns(&sandbox.text("s.csv"), &["LS1", "LS2", "LS3"]);
+    for row in &scores {
+        let norm: f64 = row.iter().map(|x| x * x).sum();
+        assert!((norm - 1.0).abs() < 1e-12, "{norm}");
+    }
+}
+
+#[test]
+fn sizes_of_a_hostile_header_are_no_allocation() {
+    let sandbox = Sandbox::new("hostile");
+    let head = "%%MatrixMarket matrix coordinate real general\n";
+    sandbox.write("huge.mtx", &format!("{head}4294967290 4294967290 1\n1 1 1\n"));
+    sandbox.write("wide.mtx", &format!("{head}2 2000000 1\n1 1 1\n"));
+    let ran = sandbox.run(&["fit", "pca", "huge.mtx"]);
+    assert!(ran.code == 65 && ran.err.contains("huge.mtx, line 2"), "{}", ran.err);
+    let ran = sandbox.run(&["fit", "pca", "wide.mtx", "--memory", "64MiB"]);
+    assert!(ran.code == 71 && ran.err.contains("the budget is 64MiB"), "{}", ran.err);
 }
 
 #[test]

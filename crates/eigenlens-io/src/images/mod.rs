@@ -27,8 +27,10 @@ use std::path::{Path, PathBuf};
 /// How a folder of images is read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ImageOptions {
-    /// The size all images get; the most frequent one if not given.
+    /// The size all images get; that of a model, else the most frequent one, if not given.
     pub size: Option<ImageShape>,
+    /// The size that a model wants.
+    pub model_size: Option<ImageShape>,
     /// Whether broken files are left out, with a note, instead of being an error. All images are
     /// then decoded once when the folder is opened.
     pub skip_broken: bool,
@@ -214,7 +216,8 @@ fn common_shape(
         .iter()
         .max_by_key(|(shape, n)| (**n, shape.height * shape.width, **shape))
         .map(|(shape, _)| *shape);
-    let Some(shape) = options.size.or(frequent) else {
+    let wanted = options.size.or(options.model_size);
+    let Some(shape) = wanted.or(frequent) else {
         return Err(folder::error(folder, "there are no images in this folder".into()));
     };
     let n_pixels = shape.height.saturating_mul(shape.width);
@@ -228,7 +231,7 @@ fn common_shape(
         });
     }
     let n_resized = images.iter().filter(|image| image.shape != shape).count();
-    let rule = if options.size.is_some() { "as asked for" } else { "the most frequent size" };
+    let rule = if wanted.is_some() { "as asked for" } else { "the most frequent size" };
     let mut found = format!("{} × {} pixels (width × height), {rule}", shape.width, shape.height);
     if n_resized > 0 {
         found += &format!("; {n_resized} of {} images stretched to it", images.len());

@@ -1,21 +1,22 @@
 //! Entries in the order of the file into matrices.
 
-use super::At;
 use super::parse::{Banner, Entry, Symmetry};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::sparse::content;
 use eigenlens::Csr;
 use ndarray::{Array2, ShapeBuilder};
 use rayon::prelude::*;
+use std::path::Path;
 
 /// Compressed rows, columns rising, and how many entries were added to another.
 pub(super) fn csr(
     pieces: Vec<Vec<Entry>>,
     banner: &Banner,
     is_transposed: bool,
-    at: At,
+    path: &Path,
 ) -> Result<(Csr<f64>, usize)> {
     if banner.symmetry != Symmetry::General {
-        check_triangle(&pieces, at)?;
+        check_triangle(&pieces, path)?;
     }
     let sides = (banner.n_rows, banner.n_columns);
     let (n_rows, n_columns) = if is_transposed { (sides.1, sides.0) } else { sides };
@@ -36,12 +37,12 @@ pub(super) fn csr(
             }
         }
     };
-    let mut starts = zeros::<usize>(n_rows + 1, at)?;
+    let mut starts = zeros::<usize>(n_rows + 1, path)?;
     visit(&mut |row, _, _| starts[row as usize + 1] += 1);
     for row in 0..n_rows {
         starts[row + 1] += starts[row];
     }
-    let mut cells = zeros::<(u32, f64)>(starts[n_rows], at)?;
+    let mut cells = zeros::<(u32, f64)>(starts[n_rows], path)?;
     let mut next = starts.clone();
     visit(&mut |row, column, value| {
         let place = &mut next[row as usize];
@@ -52,7 +53,7 @@ pub(super) fn csr(
     sort_rows(&mut cells, &starts);
     let (columns, values, n_doubled) = add_doubled(&cells, &mut starts);
     let matrix = Csr::new(n_rows, n_columns, starts, columns, values);
-    matrix.map(|matrix| (matrix, n_doubled)).map_err(|error| at.input.content(error.to_string()))
+    matrix.map(|matrix| (matrix, n_doubled)).map_err(|error| content(path, error.to_string()))
 }
 
 /// The matrix of an array file, which stores column after column.
@@ -83,17 +84,18 @@ pub(super) fn dense(pieces: Vec<Vec<f64>>, banner: &Banner, is_transposed: bool)
 
 /// Entries of a symmetric matrix lie in one triangle: in both, nobody knows whether they are meant
 /// twice.
-fn check_triangle(pieces: &[Vec<Entry>], at: At) -> Result<()> {
+fn check_triangle(pieces: &[Vec<Entry>], path: &Path) -> Result<()> {
     let entries = || pieces.iter().flatten();
     let below = entries().find(|entry| entry.row > entry.column);
     let above = entries().find(|entry| entry.row < entry.column);
     if let (Some(below), Some(above)) = (below, above) {
         let shown = |entry: &Entry| format!("({}, {})", entry.row + 1, entry.column + 1);
-        return Err(at.input.content(format!(
+        let what = format!(
             "symmetric storage has entries both below the diagonal {} and above it {}",
             shown(below),
             shown(above)
-        )));
+        );
+        return Err(content(path, what));
     }
     Ok(())
 }
@@ -137,10 +139,13 @@ fn add_doubled(cells: &[(u32, f64)], starts: &mut [usize]) -> (Vec<u32>, Vec<f64
     (columns, values, n_doubled)
 }
 
-fn zeros<T: Clone + Default>(n: usize, at: At) -> Result<Vec<T>> {
+fn zeros<T: Clone + Default>(n: usize, path: &Path) -> Result<Vec<T>> {
     let mut zeros = Vec::new();
-    let bytes = n as u64 * size_of::<T>() as u64;
-    zeros.try_reserve_exact(n).map_err(|_| at.memory(bytes, 0))?;
+    zeros.try_reserve_exact(n).map_err(|_| Error::Memory {
+        what: format!("the matrix in {}", path.display()),
+        needed: n as u64 * size_of::<T>() as u64,
+        budget: 0,
+    })?;
     zeros.resize(n, T::default());
     Ok(zeros)
 }

@@ -1,8 +1,9 @@
 //! The lines of a Matrix Market file.
 
-use super::At;
-use super::lines::Lines;
 use crate::error::{NO_ROWS, Result};
+use crate::input::Input;
+use crate::lines::Lines;
+use crate::sparse::plausible;
 use rayon::prelude::*;
 
 /// What the first lines say.
@@ -39,97 +40,103 @@ pub(super) struct Entry {
 }
 
 impl Banner {
-    pub(super) fn read(lines: &mut Lines, at: At) -> Result<Banner> {
+    /// Reads the first lines. What they announce is no more than a file of its size can hold.
+    pub(super) fn read(lines: &mut Lines, input: &Input) -> Result<Banner> {
         let first = lines.line()?.unwrap_or_default();
-        let first = String::from_utf8_lossy(&first).to_lowercase();
-        let words: Vec<&str> = first.split_whitespace().collect();
-        let (layout, is_pattern, symmetry) = match words.as_slice() {
-            ["%%matrixmarket", "matrix", layout, field, symmetry] => (
-                match *layout {
-                    "coordinate" => Layout::Coordinate,
-                    "array" => Layout::Array,
-                    other => return Err(at.line(1, format!("the layout `{other}` is not known"))),
-                },
-                match *field {
-                    "real" | "double" | "integer" | "unsigned-integer" => false,
-                    "pattern" => true,
-                    "complex" => return Err(at.line(1, "its numbers are complex")),
-                    other => return Err(at.line(1, format!("the field `{other}` is not known"))),
-                },
-                match *symmetry {
-                    "general" => Symmetry::General,
-                    "symmetric" => Symmetry::Symmetric,
-                    "skew-symmetric" => Symmetry::Skew,
-                    "hermitian" => return Err(at.line(1, "its numbers are complex (Hermitian)")),
-                    other => return Err(at.line(1, format!("the symmetry `{other}` is not known"))),
-                },
-            ),
-            _ => {
-                let what = "a Matrix Market file begins with `%%MatrixMarket matrix`, layout, field \
-                            and symmetry";
-                return Err(at.line(1, what));
-            }
-        };
-        if is_pattern && (layout == Layout::Array || symmetry == Symmetry::Skew) {
-            return Err(at.line(1, "a pattern is neither an array nor skew-symmetric"));
-        }
+        let (layout, is_pattern, symmetry) =
+            kind(&String::from_utf8_lossy(&first)).map_err(|what| lines.wrong(1, what))?;
         let sizes = loop {
             let Some(line) = lines.line()? else {
-                return Err(at.line(lines.next_line, "the file ends before the line of sizes"));
+                return Err(lines.wrong(lines.next_line, "the file ends before the line of sizes"));
             };
             if !is_comment(&line) {
-                break line;
+                break String::from_utf8_lossy(&line).into_owned();
             }
         };
-        let line = lines.next_line - 1;
-        let sizes = String::from_utf8_lossy(&sizes).into_owned();
         let sizes: Option<Vec<usize>> = sizes.split_whitespace().map(|n| n.parse().ok()).collect();
-        let (n_rows, n_columns, n_stored) = match (layout, sizes.as_deref()) {
-            (Layout::Coordinate, Some(&[n, d, stored])) => (n, d, stored),
-            (Layout::Array, Some(&[n, d])) => (n, d, stored_of_array(symmetry, n, d)),
-            (Layout::Coordinate, _) => {
-                return Err(at.line(line, "rows, columns and entries belong here"));
+        let banner = match (layout, sizes.as_deref()) {
+            (Layout::Coordinate, Some(&[n_rows, n_columns, n_stored])) => {
+                Ok(Banner { layout, is_pattern, symmetry, n_rows, n_columns, n_stored })
             }
-            (Layout::Array, _) => return Err(at.line(line, "rows and columns belong here")),
+            (Layout::Array, Some(&[n_rows, n_columns])) => {
+                let n_stored = stored_of_array(symmetry, n_rows, n_columns);
+                Ok(Banner { layout, is_pattern, symmetry, n_rows, n_columns, n_stored })
+            }
+            (Layout::Coordinate, _) => Err("rows, columns and entries belong here".into()),
+            (Layout::Array, _) => Err("rows and columns belong here".into()),
         };
+        let banner = banner.and_then(|banner| banner.checked(input));
+        banner.map_err(|what| lines.wrong(lines.next_line - 1, what))
+    }
+
+    /// The banner, if its sizes can be right.
+    fn checked(self, input: &Input) -> std::result::Result<Banner, String> {
+        let Banner { n_rows, n_columns, n_stored, .. } = self;
         if n_rows == 0 || n_columns == 0 {
-            let what = if n_rows == 0 { NO_ROWS } else { "there are no columns" };
-            return Err(at.line(line, what));
+            return Err(if n_rows == 0 { NO_ROWS } else { "there are no columns" }.into());
         }
-        // Indices are 32-bit, and sides far longer than the number of entries a slip or an attack.
-        let implausible = |n: usize| n > 1 << 28 && n / 16 > n_stored;
-        if u32::try_from(n_rows.max(n_columns)).is_err() || implausible(n_rows.max(n_columns)) {
-            let what = format!("{n_rows} rows, {n_columns} columns and {n_stored} entries");
-            return Err(at.line(line, format!("{what} are more than can be right")));
+        let (ratio, shortest) = match (input.compression(), self.layout) {
+            (None, Layout::Coordinate) => (1, "1 1\n".len()),
+            (None, Layout::Array) => (1, "1\n".len()),
+            (Some(_), _) => (LARGEST_RATIO, "1\n".len()),
+        };
+        let most = input.n_bytes().saturating_mul(ratio) / shortest as u64 + 1;
+        plausible(n_rows, n_columns, n_stored)?;
+        if n_stored as u64 > most {
+            let bytes = input.n_bytes();
+            return Err(format!("{n_stored} entries are announced in a file of {bytes} bytes"));
         }
-        if symmetry != Symmetry::General && n_rows != n_columns {
-            let what = format!("a symmetric matrix has {n_rows} rows and {n_columns} columns");
-            return Err(at.line(line, what));
+        if self.symmetry != Symmetry::General && n_rows != n_columns {
+            return Err(format!("a symmetric matrix has {n_rows} rows and {n_columns} columns"));
         }
-        Ok(Banner { layout, is_pattern, symmetry, n_rows, n_columns, n_stored })
+        Ok(self)
     }
 }
 
+/// Neither gzip nor Zstandard does better on lines of numbers than this.
+const LARGEST_RATIO: u64 = 1100;
+
+/// Layout, whether it is a pattern, symmetry: what the first line says.
+fn kind(line: &str) -> std::result::Result<(Layout, bool, Symmetry), String> {
+    let line = line.to_lowercase();
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let ["%%matrixmarket", "matrix", layout, field, symmetry] = words[..] else {
+        let what = "a Matrix Market file begins with `%%MatrixMarket matrix`, layout, field and \
+                    symmetry";
+        return Err(what.into());
+    };
+    let layout = match layout {
+        "coordinate" => Layout::Coordinate,
+        "array" => Layout::Array,
+        other => return Err(format!("the layout `{other}` is not known")),
+    };
+    let is_pattern = match field {
+        "real" | "double" | "integer" | "unsigned-integer" => false,
+        "pattern" => true,
+        "complex" => return Err("its numbers are complex".into()),
+        other => return Err(format!("the field `{other}` is not known")),
+    };
+    let symmetry = match symmetry {
+        "general" => Symmetry::General,
+        "symmetric" => Symmetry::Symmetric,
+        "skew-symmetric" => Symmetry::Skew,
+        "hermitian" => return Err("its numbers are complex (Hermitian)".into()),
+        other => return Err(format!("the symmetry `{other}` is not known")),
+    };
+    if is_pattern && (layout == Layout::Array || symmetry == Symmetry::Skew) {
+        return Err("a pattern is neither an array nor skew-symmetric".into());
+    }
+    Ok((layout, is_pattern, symmetry))
+}
+
 /// All entries, as they are in the file.
-pub(super) fn entries(
-    lines: &mut Lines,
-    banner: &Banner,
-    at: At,
-    memory: Option<u64>,
-) -> Result<Vec<Vec<Entry>>> {
-    // While rows are formed, an entry is there twice.
-    let bytes = 2 * size_of::<Entry>() as u64;
-    parallel(lines, banner, at, memory, bytes, |line| entry(line, banner))
+pub(super) fn entries(lines: &mut Lines, banner: &Banner) -> Result<Vec<Vec<Entry>>> {
+    parallel(lines, banner, |line| entry(line, banner))
 }
 
 /// All values of an array, as they are in the file.
-pub(super) fn values(
-    lines: &mut Lines,
-    banner: &Banner,
-    at: At,
-    memory: Option<u64>,
-) -> Result<Vec<Vec<f64>>> {
-    parallel(lines, banner, at, memory, 24, |line| {
+pub(super) fn values(lines: &mut Lines, banner: &Banner) -> Result<Vec<Vec<f64>>> {
+    parallel(lines, banner, |line| {
         let (value, rest) = number(line)?;
         ended(rest)?;
         Ok(value)
@@ -140,9 +147,6 @@ pub(super) fn values(
 fn parallel<T: Send>(
     lines: &mut Lines,
     banner: &Banner,
-    at: At,
-    memory: Option<u64>,
-    bytes_each: u64,
     parse: impl Fn(&[u8]) -> std::result::Result<T, String> + Sync,
 ) -> Result<Vec<Vec<T>>> {
     let mut all = Vec::new();
@@ -156,26 +160,23 @@ fn parallel<T: Send>(
             pieces.par_iter().map(|piece| Parsed::of(piece, &parse)).collect();
         for piece in parsed {
             if let Some((line, what)) = piece.wrong {
-                return Err(at.line(lines.next_line + line, what));
+                return Err(lines.wrong(lines.next_line + line, what));
             }
             let room = banner.n_stored - n_found;
             if piece.found.len() > room {
                 let line = lines.next_line + piece.line_of(room);
                 let what = format!("an entry more than the {} announced", banner.n_stored);
-                return Err(at.line(line, what));
+                return Err(lines.wrong(line, what));
             }
             n_found += piece.found.len();
             lines.next_line += piece.n_lines;
             all.push(piece.found);
         }
-        if let Some(budget) = memory.filter(|&budget| n_found as u64 * bytes_each > budget) {
-            return Err(at.memory(banner.n_stored as u64 * bytes_each, budget));
-        }
     }
     if n_found < banner.n_stored {
         let what =
             format!("the file ends after {n_found} entries, but it announces {}", banner.n_stored);
-        return Err(at.line(lines.next_line.max(2) - 1, what));
+        return Err(lines.wrong(lines.next_line.max(2) - 1, what));
     }
     Ok(all)
 }

@@ -100,6 +100,23 @@ pub(super) fn beginning(input: &Arc<InputFile>, member: &Member, most: u64) -> R
     Ok(start)
 }
 
+/// All bytes of a member that must be short, checked.
+pub(super) fn small(input: &Arc<InputFile>, member: &Member) -> Result<Vec<u8>> {
+    if member.n_bytes > Header::MOST_BYTES as u64 {
+        let (name, n) = (&member.name, member.n_bytes);
+        return Err(input.content(format!("member `{name}` has {n} bytes, which cannot be right")));
+    }
+    if !member.is_deflated {
+        check_stored(input, member)?;
+        return input.read(member.start, member.n_bytes);
+    }
+    let mut bytes = vec![0; member.n_bytes as usize];
+    let mut inflater = Inflater::new(input, member);
+    inflater.fill(&mut bytes)?;
+    inflater.finish()?;
+    Ok(bytes)
+}
+
 /// Compares a stored member with its checksum.
 pub(super) fn check_stored(input: &InputFile, member: &Member) -> Result<()> {
     let mut sum = Crc::new();

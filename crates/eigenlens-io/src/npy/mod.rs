@@ -11,6 +11,7 @@ mod bytes;
 mod element;
 mod header;
 mod mapped;
+pub(crate) mod sparse;
 
 pub use mapped::{Mapped, MappedView};
 
@@ -294,13 +295,6 @@ fn choose(input: &InputFile, members: Vec<Member>, options: &NpyOptions) -> Resu
                 hint: arrays.first().map(|(name, _)| format!("--array {name}")),
             }),
         };
-    }
-    let has = |wanted: &str| arrays.iter().any(|(name, _)| name == wanted);
-    if has("indptr") && has("indices") && has("data") {
-        return Err(Error::Usage {
-            what: format!("{file} is a sparse matrix of SciPy's, which is read as Matrix Market"),
-            hint: Some("scipy.io.mmwrite(\"x.mtx\", scipy.sparse.load_npz(…))".into()),
-        });
     }
     match arrays.len() {
         0 => Err(input.content("there is no array in this archive")),

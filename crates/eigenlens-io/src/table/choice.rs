@@ -6,6 +6,7 @@ use crate::error::{Error, Place, Result};
 use crate::source::{Column, Kind, Wanted};
 use eigenlens::AnyArray;
 use ndarray::ArrayView1;
+use std::borrow::Cow;
 
 /// Which columns to use: names, numbers from 1, ranges (`a..c`, `2..5`), patterns (`gene_*`), each
 /// taken out by a `!` before it.
@@ -34,7 +35,7 @@ pub struct ColumnFate {
     /// What becomes of it.
     pub fate: Fate,
     /// Why.
-    pub reason: String,
+    pub reason: Cow<'static, str>,
     /// What is suspicious about it.
     pub warning: Option<String>,
 }
@@ -117,7 +118,7 @@ impl Table {
                 return Err(not_a_feature(&columns[index], NO_VALUES));
             }
             fates[index].fate = Fate::Skipped;
-            fates[index].reason = String::from(NO_VALUES);
+            fates[index].reason = NO_VALUES.into();
         }
         let with = |fate| (0..fates.len()).filter(|&index| fates[index].fate == fate).collect();
         let (numbers, labels) = (with(Fate::Feature), with(Fate::Label));
@@ -137,10 +138,11 @@ impl Table {
             .iter()
             .map(|column| {
                 let (fate, reason) = match column.kind {
-                    Kind::Text => (Fate::Label, String::from("text")),
-                    _ => (Fate::Skipped, String::from("not among the features asked for")),
+                    Kind::Text => (Fate::Label, "text"),
+                    _ => (Fate::Skipped, "not among the features asked for"),
                 };
-                ColumnFate { name: column.name.clone(), fate, reason, warning: None }
+                let (name, reason) = (column.name.clone(), Cow::Borrowed(reason));
+                ColumnFate { name, fate, reason, warning: None }
             })
             .collect();
         let mut numbers = Vec::with_capacity(names.len());
@@ -160,7 +162,7 @@ impl Table {
                 )));
             }
             fates[index].fate = Fate::Feature;
-            fates[index].reason = String::from("asked for by name");
+            fates[index].reason = "asked for by name".into();
             numbers.push(index);
         }
         let labels = (0..fates.len()).filter(|&i| fates[i].fate == Fate::Label).collect();
@@ -276,13 +278,13 @@ fn judge(
     choice: &ColumnChoice,
     features: &Chosen,
     labels: &Chosen,
-) -> Result<(Fate, String)> {
-    let said = |fate, reason: &str| Ok((fate, String::from(reason)));
+) -> Result<(Fate, Cow<'static, str>)> {
+    let said = |fate, reason: &'static str| Ok((fate, Cow::Borrowed(reason)));
     if let Kind::Unusable(reason) = &column.kind {
         if features.is_named[index] {
             return Err(not_a_feature(column, reason));
         }
-        return said(Fate::Skipped, reason);
+        return Ok((Fate::Skipped, Cow::Owned(reason.clone())));
     }
     if labels.is_chosen[index] {
         if features.is_named[index] {

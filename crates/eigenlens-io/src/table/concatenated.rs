@@ -1,9 +1,10 @@
 //! Several sources as one, row below row.
 
 use crate::error::{Error, Place, Result};
-use crate::source::{Block, BlockReader, Column, Kind, Location, Note, Source, Wanted};
+use crate::source::{Block, BlockReader, Column, Kind, Location, Note, Source, SparseRows, Wanted};
+use crate::sparse::{AnyCsr, bytes_of, content};
 use eigenlens::AnyArray;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// Sources with the same columns by name, read one after the other.
@@ -12,6 +13,8 @@ pub struct Concatenated {
     columns: Vec<Column>,
     notes: Vec<Note>,
     is_f32: bool,
+    /// For messages about the whole.
+    file: PathBuf,
 }
 
 struct Part {
@@ -53,19 +56,24 @@ impl Concatenated {
                 notes.push(Note::new(what, found));
             }
         }
-        Ok(Self { parts, columns, notes, is_f32 })
+        Ok(Self { parts, columns, notes, is_f32, file: first_file })
     }
 }
 
 impl Part {
     fn wanted(&self, wanted: &Wanted) -> Wanted {
+        Wanted {
+            numbers: self.own(&wanted.numbers),
+            labels: self.own(&wanted.labels),
+            required: self.own(&wanted.required),
+        }
+    }
+
+    /// Where these columns are in this source.
+    fn own(&self, columns: &[usize]) -> Vec<usize> {
         // An index that no column has stays one, so that the source refuses it.
         let own = |&index: &usize| self.indices.get(index).copied().unwrap_or(usize::MAX);
-        Wanted {
-            numbers: wanted.numbers.iter().map(own).collect(),
-            labels: wanted.labels.iter().map(own).collect(),
-            required: wanted.required.iter().map(own).collect(),
-        }
+        columns.iter().map(own).collect()
     }
 }
 
@@ -94,8 +102,9 @@ fn matching(
             None => return Err(lacks(file, &column.name, first_file)),
         }
     }
-    if let Some(extra) = other.iter().find(|own| columns.iter().all(|c| c.name != own.name)) {
-        return Err(lacks(first_file, &extra.name, file));
+    let known: HashSet<usize> = indices.iter().copied().collect();
+    if let Some(extra) = (0..other.len()).find(|index| !known.contains(index)) {
+        return Err(lacks(first_file, &other[extra].name, file));
     }
     Ok(indices)
 }
@@ -187,6 +196,11 @@ impl Source for Concatenated {
         self.parts.iter().map(|part| part.source.n_bytes()).sum()
     }
 
+    fn sparse(&self) -> Option<&dyn SparseRows> {
+        let is_sparse = self.parts.iter().all(|part| part.source.sparse().is_some());
+        is_sparse.then_some(self)
+    }
+
     fn locate(&self, wanted: &Wanted, row: usize) -> Result<Option<Location>> {
         let mut before = 0;
         for part in &self.parts {
@@ -202,6 +216,34 @@ impl Source for Concatenated {
             before += n_rows;
         }
         Ok(None)
+    }
+}
+
+impl Concatenated {
+    /// The parts as sparse rows, each with where these columns are in it.
+    fn sparse_parts(
+        &self,
+        columns: &[usize],
+    ) -> impl Iterator<Item = (&dyn SparseRows, Vec<usize>)> {
+        self.parts.iter().filter_map(|part| Some((part.source.sparse()?, part.own(columns))))
+    }
+}
+
+impl SparseRows for Concatenated {
+    fn n_stored(&self, columns: &[usize]) -> usize {
+        self.sparse_parts(columns).map(|(part, own)| part.n_stored(&own)).sum()
+    }
+
+    fn csr(&self, columns: &[usize]) -> Result<AnyCsr> {
+        let parts = self.sparse_parts(columns).map(|(part, own)| part.csr(&own));
+        let parts = parts.collect::<Result<Vec<_>>>()?;
+        AnyCsr::stacked(&parts).map_err(|error| content(&self.file, error.to_string()))
+    }
+
+    fn held_bytes(&self, columns: &[usize]) -> u64 {
+        let parts = self.sparse_parts(columns).map(|(part, own)| part.held_bytes(&own));
+        let all = bytes_of(self.rows_guess(), self.n_stored(columns), self.is_f32);
+        parts.sum::<u64>() + all
     }
 }
 

@@ -5,8 +5,9 @@ use super::choice::Selection;
 use super::streamed::Streamed;
 use crate::error::{Error, NO_ROWS, Place, Result};
 use crate::pool;
-use crate::source::{Block, Labels, Note, Source};
-use eigenlens::AnyArray;
+use crate::source::{Block, Labels, Note, Source, SparseRows, Wanted};
+use crate::sparse::AnyCsr;
+use eigenlens::{AnyArray, AnyDataset, Dataset};
 use ndarray::Array2;
 
 /// Told how far a reading is: bytes read, bytes in all (0 when unknown).
@@ -24,16 +25,83 @@ pub enum Loaded<'a> {
 #[derive(Clone, Debug)]
 pub struct InMemory {
     /// The features (samples × features). Missing values are NaN.
-    pub numbers: AnyArray,
+    pub numbers: Numbers,
     /// One entry for each label column.
     pub labels: Vec<Labels>,
     /// What only reading could find out.
     pub findings: Vec<Note>,
+    /// Bytes held for the features, with what a sparse source holds beside them.
+    held_bytes: u64,
+}
+
+/// Some rows of numbers.
+#[derive(Clone, Debug)]
+pub enum Numbers {
+    /// All entries.
+    Dense(AnyArray),
+    /// Those that are not 0.
+    Sparse(AnyCsr),
+}
+
+impl Numbers {
+    /// The number of rows.
+    pub fn n_rows(&self) -> usize {
+        match self {
+            Numbers::Dense(x) => x.dim().0,
+            Numbers::Sparse(x) => x.dim().0,
+        }
+    }
+
+    /// As the library takes them.
+    pub fn data(&self) -> AnyDataset<'_> {
+        match self {
+            Numbers::Dense(AnyArray::F32(x)) => AnyDataset::F32(Dataset::from(x)),
+            Numbers::Dense(AnyArray::F64(x)) => AnyDataset::F64(Dataset::from(x)),
+            Numbers::Sparse(x) => x.data(),
+        }
+    }
+}
+
+impl Loaded<'_> {
+    /// As the library takes them.
+    pub fn data(&self) -> AnyDataset<'_> {
+        match self {
+            Loaded::InMemory(read) => read.numbers.data(),
+            Loaded::Streamed(rows) if rows.is_f32() => AnyDataset::F32(Dataset::streamed(rows)),
+            Loaded::Streamed(rows) => AnyDataset::F64(Dataset::streamed(rows)),
+        }
+    }
+
+    /// Bytes held in memory for the features.
+    pub fn n_bytes(&self) -> u64 {
+        match self {
+            Loaded::InMemory(read) => read.held_bytes,
+            Loaded::Streamed(_) => 0,
+        }
+    }
+
+    /// What only reading could find out; of a stream complete after the first pass.
+    pub fn findings(&self) -> Vec<Note> {
+        match self {
+            Loaded::InMemory(read) => read.findings.clone(),
+            Loaded::Streamed(rows) => rows.findings(),
+        }
+    }
+}
+
+impl InMemory {
+    fn dense(numbers: AnyArray, labels: Vec<Labels>, findings: Vec<Note>) -> InMemory {
+        let held_bytes = match &numbers {
+            AnyArray::F32(x) => 4 * x.len() as u64,
+            AnyArray::F64(x) => 8 * x.len() as u64,
+        };
+        InMemory { numbers: Numbers::Dense(numbers), labels, findings, held_bytes }
+    }
 }
 
 impl Table {
     /// Reads a selection into memory if that takes at most `memory` bytes (`None`: no limit), else
-    /// prepares to stream it.
+    /// prepares to stream it. A sparse source holds its numbers already.
     ///
     /// Rows are put into one growing array, so that the data are never there twice.
     pub fn load<'a>(
@@ -42,6 +110,9 @@ impl Table {
         memory: Option<u64>,
         progress: Option<Progress<'a>>,
     ) -> Result<Loaded<'a>> {
+        if let Some(sparse) = self.source.sparse() {
+            return pool::run(|| self.load_sparse(sparse, selection)).map(Loaded::InMemory);
+        }
         let budget = memory.unwrap_or(u64::MAX);
         let rows = self.source.n_rows().unwrap_or_else(|| self.source.rows_guess());
         let streamed = || Loaded::Streamed(Streamed::new(self, selection, progress));
@@ -52,6 +123,45 @@ impl Table {
             Some(in_memory) => Loaded::InMemory(in_memory),
             None => streamed(),
         })
+    }
+
+    fn load_sparse(&self, sparse: &dyn SparseRows, selection: &Selection) -> Result<InMemory> {
+        let Wanted { numbers, labels, .. } = selection.wanted();
+        let held_bytes = sparse.held_bytes(numbers);
+        let numbers = Numbers::Sparse(sparse.csr(numbers)?);
+        let labels = self.labels(labels, &[])?;
+        Ok(InMemory { numbers, labels, findings: Vec::new(), held_bytes })
+    }
+
+    /// The text of these columns, over all rows where the `required` columns hold numbers.
+    pub fn labels(&self, columns: &[usize], required: &[usize]) -> Result<Vec<Labels>> {
+        let mut all = vec![Labels::default(); columns.len()];
+        if columns.is_empty() {
+            return Ok(all);
+        }
+        let (labels, required) = (columns.to_vec(), required.to_vec());
+        let mut reader = self.source.open(&Wanted { numbers: Vec::new(), labels, required })?;
+        while let Some(block) = reader.next_block()? {
+            for (all, more) in all.iter_mut().zip(&block.labels) {
+                all.append(more);
+            }
+        }
+        Ok(all)
+    }
+
+    /// The numbers of these columns (n × q), over all rows where the `required` columns hold numbers.
+    pub fn numbers(&self, columns: &[usize], required: &[usize]) -> Result<Array2<f64>> {
+        let (numbers, required) = (columns.to_vec(), required.to_vec());
+        let mut reader = self.source.open(&Wanted { numbers, labels: Vec::new(), required })?;
+        let mut all = Vec::new();
+        while let Some(block) = reader.next_block()? {
+            match block.numbers {
+                AnyArray::F32(numbers) => all.extend(numbers.iter().map(|v| f64::from(*v))),
+                AnyArray::F64(numbers) => all.extend(numbers.iter()),
+            }
+        }
+        let shape = (all.len() / columns.len().max(1), columns.len());
+        Array2::from_shape_vec(shape, all).map_err(|error| self.unusable(error.to_string()))
     }
 
     /// `None` when the guess was wrong and the rows do not fit after all.
@@ -100,7 +210,7 @@ impl Table {
             return Err(self.unusable(NO_ROWS.into()));
         }
         let numbers = numbers.finish(n_rows, columns).map_err(|e| self.unusable(e.to_string()))?;
-        Ok(Some(InMemory { numbers, labels, findings }))
+        Ok(Some(InMemory::dense(numbers, labels, findings)))
     }
 
     fn read_whole(
@@ -119,7 +229,7 @@ impl Table {
             if block.n_rows() == 0 {
                 return Err(self.unusable(NO_ROWS.into()));
             }
-            Ok(InMemory { numbers: block.numbers, labels: block.labels, findings })
+            Ok(InMemory::dense(block.numbers, block.labels, findings))
         }))
     }
 

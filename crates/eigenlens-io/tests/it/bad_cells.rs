@@ -3,7 +3,9 @@
 use crate::common::{Scratch, complaint, options, read, read_files, read_with};
 use eigenlens_io::csv::CsvOptions;
 use eigenlens_io::write::{Header, Output, table_writer};
-use eigenlens_io::{AnyArray, ColumnChoice, Fate, Labels, Loaded, ReadOptions, Table, Wanted};
+use eigenlens_io::{
+    AnyArray, ColumnChoice, Fate, Labels, Loaded, Numbers, ReadOptions, Table, Wanted,
+};
 use ndarray::Array2;
 use std::path::Path;
 
@@ -177,7 +179,7 @@ fn a_column_without_values_is_left_out_of_every_format() {
             let selection = table.select(&ColumnChoice::default()).unwrap();
             assert_eq!(selection.feature_names(), ["x1", "x3"], "{format}, {n} rows");
             let left = &selection.fates()[1];
-            assert_eq!((left.fate, left.reason.as_str()), (Fate::Skipped, "it has no values"));
+            assert_eq!((left.fate, left.reason.as_ref()), (Fate::Skipped, "it has no values"));
             let named = ColumnChoice { features: vec!["x2".into()], ..ColumnChoice::default() };
             let refused = table.select(&named).unwrap_err().to_string();
             assert!(refused.contains("`x2` cannot be a feature: it has no values"), "{refused}");
@@ -187,7 +189,9 @@ fn a_column_without_values_is_left_out_of_every_format() {
             let Loaded::InMemory(read) = table.load(&selection, None, None).unwrap() else {
                 panic!("no limit, so no stream")
             };
-            let AnyArray::F64(read) = &read.numbers else { panic!("double precision") };
+            let Numbers::Dense(AnyArray::F64(read)) = &read.numbers else {
+                panic!("double precision")
+            };
             assert_eq!(read.dim(), (n, 2));
             assert!(read.column(1).iter().all(|x| x.is_nan()) && read[[n - 1, 0]] == 2.5);
         }

@@ -2,7 +2,8 @@
 
 use eigenlens_io::csv::CsvOptions;
 use eigenlens_io::{
-    AnyArray, ColumnChoice, Error, InMemory, Labels, Loaded, Note, ReadOptions, Selection, Table,
+    AnyArray, ColumnChoice, Error, InMemory, Labels, Loaded, Note, Numbers, ReadOptions, Selection,
+    Table,
 };
 use ndarray::ArrayView1;
 use std::path::{Path, PathBuf};
@@ -62,7 +63,9 @@ pub fn read_files(paths: &[PathBuf], options: &ReadOptions) -> Result<Read, Erro
     let selection = table.select(&ColumnChoice::default())?;
     let read = |budget: Option<u64>| {
         let loaded = loaded(&table, &selection, budget)?;
-        let AnyArray::F64(numbers) = &loaded.numbers else { panic!("CSV is double precision") };
+        let Numbers::Dense(AnyArray::F64(numbers)) = &loaded.numbers else {
+            panic!("CSV is dense and in double precision")
+        };
         let bits = |row: ArrayView1<f64>| row.iter().map(|v| v.to_bits()).collect();
         Ok(Read {
             features: selection.feature_names().to_vec(),

@@ -3,7 +3,7 @@
 use crate::common::{Scratch, complaint, in_memory, options, read_files, texts};
 use eigenlens::{Dataset, Pca, Rows};
 use eigenlens_io::csv::CsvOptions;
-use eigenlens_io::{AnyArray, ColumnChoice, Error, Fate, Loaded, ReadOptions, Table};
+use eigenlens_io::{AnyArray, ColumnChoice, Error, Fate, Loaded, Numbers, ReadOptions, Table};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -25,7 +25,7 @@ fn every_column_has_a_fate_and_a_reason() {
     let table = open(&[scratch.file("towns.csv", TOWNS)]);
     let fates = |features: &[&str], labels: &[&str]| -> Vec<(Fate, String)> {
         let selection = table.select(&choice(features, labels)).expect("columns");
-        selection.fates().iter().map(|f| (f.fate, f.reason.clone())).collect()
+        selection.fates().iter().map(|f| (f.fate, f.reason.to_string())).collect()
     };
     use Fate::{Feature, Label, Skipped};
     let kinds = |fates: Vec<(Fate, String)>| fates.into_iter().map(|f| f.0).collect::<Vec<_>>();
@@ -77,7 +77,9 @@ fn features_by_name_come_in_the_order_of_the_model() {
     let names = [String::from("y"), String::from("x")];
     let selection = table.select_named(&names).expect("columns");
     let loaded = in_memory(&table, &selection).expect("rows");
-    let AnyArray::F64(numbers) = &loaded.numbers else { panic!("double precision") };
+    let Numbers::Dense(AnyArray::F64(numbers)) = &loaded.numbers else {
+        panic!("double precision")
+    };
     assert_eq!(numbers, &ndarray::arr2(&[[2.0, 1.5], [1.0, 2.5], [7.0, 0.5]]));
     assert_eq!(selection.feature_names(), names);
     assert_eq!(texts(&loaded.labels[0]), ["Bonn", "Köln", "Ems"]);
@@ -148,7 +150,7 @@ fn what_does_not_fit_the_budget_is_streamed_with_the_same_answer() {
     let table = tall(&scratch);
     let selection = table.select(&ColumnChoice::default()).expect("columns");
     let loaded = in_memory(&table, &selection).expect("rows");
-    let AnyArray::F64(numbers) = loaded.numbers else { panic!("double precision") };
+    let Numbers::Dense(AnyArray::F64(numbers)) = loaded.numbers else { panic!("double precision") };
     assert_eq!(numbers.dim(), (3000, 5));
     let seen = AtomicU64::new(0);
     let progress = |read: u64, total: u64| {
@@ -224,8 +226,8 @@ fn pools_of_any_size_read_the_same() {
     let table = tall(&scratch);
     let selection = table.select(&ColumnChoice::default()).expect("columns");
     let read = || match in_memory(&table, &selection).expect("rows").numbers {
-        AnyArray::F64(numbers) => numbers,
-        AnyArray::F32(_) => panic!("double precision"),
+        Numbers::Dense(AnyArray::F64(numbers)) => numbers,
+        _ => panic!("double precision"),
     };
     let expected = read();
     for threads in [1, 2, 3, 8] {

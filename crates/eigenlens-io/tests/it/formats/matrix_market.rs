@@ -1,44 +1,58 @@
 //! Matrix Market.
 
-use super::fixture;
-use eigenlens_io::matrix_market::{
-    DenseTable, MatrixMarket, MatrixMarketOptions, Orientation, SparseTable, read,
+use super::{Content, filled, fixture};
+use eigenlens_io::{
+    AnyCsr, Error, MatrixOptions, Note, Orientation, ReadOptions, Result, Table, open,
 };
-use eigenlens_io::{Error, Result};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use ndarray::{Array2, array};
 use std::io::Write;
+use std::path::Path;
+use std::slice::from_ref;
 
-fn sparse(table: Result<MatrixMarket>) -> SparseTable {
-    match table.unwrap() {
-        MatrixMarket::Sparse(table) => table,
-        MatrixMarket::Dense(_) => panic!("a sparse matrix is expected"),
-    }
+/// What a file holds, and how.
+struct Read {
+    content: Content,
+    /// Where it is sparse.
+    matrix: Option<AnyCsr>,
+    notes: Vec<Note>,
 }
 
-fn dense(table: Result<MatrixMarket>) -> DenseTable {
-    match table.unwrap() {
-        MatrixMarket::Dense(table) => table,
-        MatrixMarket::Sparse(_) => panic!("a dense matrix is expected"),
-    }
+fn read(path: &Path, options: &ReadOptions) -> Result<Read> {
+    let table: Table = open(&[path.to_owned()], options)?;
+    let content = Content::of(table.source())?;
+    let n_labels = content.labels.len();
+    let features: Vec<usize> = (0..content.names.len()).map(|f| f + n_labels).collect();
+    let matrix = table.source().sparse().map(|sparse| sparse.csr(&features)).transpose()?;
+    Ok(Read { content, matrix, notes: table.notes().to_vec() })
 }
 
-fn filled(table: &SparseTable) -> Array2<f64> {
-    let mut out = Array2::zeros((table.matrix.n_rows(), table.matrix.n_columns()));
-    for row in 0..table.matrix.n_rows() {
-        let (columns, values) = table.matrix.row(row);
-        assert!(columns.is_sorted(), "columns rise");
-        columns.iter().zip(values).for_each(|(&c, &v)| out[(row, c as usize)] += v);
-    }
-    out
+fn sparse(read: Result<Read>) -> (AnyCsr, Content) {
+    let read = read.unwrap();
+    let matrix = read.matrix.expect("a sparse matrix");
+    let AnyCsr::F64(x) = &matrix else { panic!("numbers as text are double precision") };
+    assert!((0..x.n_rows()).all(|row| x.row(row).0.is_sorted()), "columns rise");
+    assert_eq!(filled(&matrix), read.content.numbers);
+    (matrix, read.content)
 }
 
-fn read_text(text: &str) -> Result<MatrixMarket> {
+fn dense(read: Result<Read>) -> Array2<f64> {
+    let read = read.unwrap();
+    assert!(read.matrix.is_none(), "a dense matrix is expected");
+    read.content.numbers
+}
+
+fn read_text(text: &str) -> Result<Read> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.mtx");
     std::fs::write(&path, text).unwrap();
-    read(&path, &MatrixMarketOptions::default())
+    read(&path, &ReadOptions::default())
+}
+
+fn oriented(orientation: Orientation) -> ReadOptions {
+    let matrix = MatrixOptions { orientation, ..MatrixOptions::default() };
+    ReadOptions { matrix, ..ReadOptions::default() }
 }
 
 /// The line an error is about, and what it says.
@@ -51,37 +65,40 @@ fn refusal(text: &str) -> (Option<u64>, String) {
 
 #[test]
 fn matrices_of_another_writer_are_read() {
-    let options = MatrixMarketOptions::default();
-    let general = sparse(read(&fixture("general.mtx"), &options));
+    let options = ReadOptions::default();
+    let (general, content) = sparse(read(&fixture("general.mtx"), &options));
     let expected = array![[0.0, 1.5, 0.0], [0.0, 0.0, 4e-3], [-2.0, 0.0, 0.0], [0.0, 0.0, 3.0]];
     assert_eq!(filled(&general), expected);
-    assert_eq!(general.column_names, ["x1", "x2", "x3"]);
-    let transposed =
-        MatrixMarketOptions { orientation: Orientation::Transposed, ..options.clone() };
-    assert_eq!(filled(&sparse(read(&fixture("general.mtx"), &transposed))), expected.t());
+    assert_eq!(content.names, ["x1", "x2", "x3"]);
+    let transposed = read(&fixture("general.mtx"), &oriented(Orientation::Transposed));
+    assert_eq!(filled(&sparse(transposed).0), expected.t());
     let array = dense(read(&fixture("array.mtx"), &options));
-    assert_eq!(array.matrix, array![[0.0, 0.125], [1.0, 1.125], [2.0, 2.125]]);
+    assert_eq!(array, array![[0.0, 0.125], [1.0, 1.125], [2.0, 2.125]]);
+    let turned = dense(read(&fixture("array.mtx"), &oriented(Orientation::Transposed)));
+    assert_eq!(turned, array.t());
     let square = array![[1.0, 2.0, 0.0], [2.0, 5.0, 3.0], [0.0, 3.0, 0.25]];
-    assert_eq!(filled(&sparse(read(&fixture("symmetric.mtx"), &options))), square);
-    assert_eq!(dense(read(&fixture("symmetric_array.mtx"), &options)).matrix, square);
+    assert_eq!(filled(&sparse(read(&fixture("symmetric.mtx"), &options)).0), square);
+    assert_eq!(dense(read(&fixture("symmetric_array.mtx"), &options)), square);
 }
 
 #[test]
 fn patterns_skew_symmetry_and_doubled_entries() {
     let head = "%%MatrixMarket matrix coordinate";
-    let pattern = sparse(read_text(&format!("{head} pattern general\n2 2 2\n1 2\n2 1\n")));
-    assert_eq!(filled(&pattern), array![[0.0, 1.0], [1.0, 0.0]]);
-    let skew = sparse(read_text(&format!("{head} real skew-symmetric\n2 2 1\n2 1 3\n")));
-    assert_eq!(filled(&skew), array![[0.0, -3.0], [3.0, 0.0]]);
-    let doubled = format!("{head} real symmetric\n2 2 3\n2 1 3\n2 1 0.5\n1 1 1e0\n");
-    let doubled = sparse(read_text(&doubled));
-    assert_eq!(filled(&doubled), array![[1.0, 3.5], [3.5, 0.0]]);
-    assert_eq!(doubled.matrix.n_stored(), 3);
+    let entries = |text: &str| filled(&sparse(read_text(text)).0);
+    let pattern = entries(&format!("{head} pattern general\n2 2 2\n1 2\n2 1\n"));
+    assert_eq!(pattern, array![[0.0, 1.0], [1.0, 0.0]]);
+    let skew = entries(&format!("{head} real skew-symmetric\n2 2 1\n2 1 3\n"));
+    assert_eq!(skew, array![[0.0, -3.0], [3.0, 0.0]]);
+    let doubled = read_text(&format!("{head} real symmetric\n2 2 3\n2 1 3\n2 1 0.5\n1 1 1e0\n"));
+    let doubled = doubled.unwrap();
     assert!(doubled.notes.iter().any(|note| note.found.starts_with("2 given twice")));
-    let upper = sparse(read_text(&format!("{head} integer symmetric\n2 2 1\n1 2 7\n")));
-    assert_eq!(filled(&upper), array![[0.0, 7.0], [7.0, 0.0]]);
+    let doubled = doubled.matrix.unwrap();
+    assert_eq!(filled(&doubled), array![[1.0, 3.5], [3.5, 0.0]]);
+    assert_eq!(doubled.n_stored(), 3);
+    let upper = entries(&format!("{head} integer symmetric\n2 2 1\n1 2 7\n"));
+    assert_eq!(upper, array![[0.0, 7.0], [7.0, 0.0]]);
     let skew = dense(read_text("%%MatrixMarket matrix array real skew-symmetric\n2 2\n-4\n"));
-    assert_eq!(skew.matrix, array![[0.0, 4.0], [-4.0, 0.0]]);
+    assert_eq!(skew, array![[0.0, 4.0], [-4.0, 0.0]]);
 }
 
 #[test]
@@ -130,9 +147,9 @@ fn numbers_are_the_nearest_doubles() {
     let body: String =
         words.iter().enumerate().map(|(i, w)| format!("{} 1 {w}\n", i + 1)).collect();
     let text = format!("%%MatrixMarket matrix coordinate real general\n8 1 8\n{body}");
-    let table = sparse(read_text(&text));
+    let (matrix, _) = sparse(read_text(&text));
     for (row, word) in words.iter().enumerate() {
-        assert_eq!(table.matrix.row(row).1, [word.parse::<f64>().unwrap()], "{word}");
+        assert_eq!(filled(&matrix)[(row, 0)], word.parse::<f64>().unwrap(), "{word}");
     }
 }
 
@@ -144,14 +161,14 @@ fn many_pieces_are_one_matrix() {
     for i in 0..n {
         text += &format!("{} {} {}.5\n", i + 1, i % 7 + 1, i);
     }
-    let table = sparse(read_text(&text));
-    assert_eq!(table.matrix.n_stored(), n);
+    let AnyCsr::F64(matrix) = sparse(read_text(&text)).0 else { panic!("double precision") };
+    assert_eq!(matrix.n_stored(), n);
     for row in [0, 1, 199_999, 399_999] {
-        assert_eq!(table.matrix.row(row), (&[(row % 7) as u32][..], &[row as f64 + 0.5][..]));
+        assert_eq!(matrix.row(row), (&[(row % 7) as u32][..], &[row as f64 + 0.5][..]));
     }
     let broken = text.replace("\n300000 ", "\n30000x ");
     assert_eq!(refusal(&broken).0, Some(300_002));
-    let budget = MatrixMarketOptions { memory: Some(1 << 20), ..Default::default() };
+    let budget = ReadOptions { memory: Some(1 << 20), ..Default::default() };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.mtx");
     std::fs::write(&path, &text).unwrap();
@@ -166,12 +183,13 @@ fn names_beside_the_matrix_are_found() {
     write("x.mtx", "%%MatrixMarket matrix coordinate integer general\n3 2 2\n1 1 4\n3 2 5\n");
     write("x.rows", "a\nb\nc\n");
     write("x.columns", "u\r\nu\r\n");
-    let table = sparse(read(&path, &MatrixMarketOptions::default()));
-    assert_eq!(table.row_names.unwrap(), ["a", "b", "c"]);
-    assert_eq!(table.column_names, ["u", "u_2"]);
+    let (_, content) = sparse(read(&path, &ReadOptions::default()));
+    assert_eq!(content.labels, [["a", "b", "c"]]);
+    assert_eq!(content.names, ["u", "u_2"]);
     write("y.txt", "only one\n");
-    let options =
-        MatrixMarketOptions { row_names: Some(folder.path().join("y.txt")), ..Default::default() };
+    let row_names = Some(folder.path().join("y.txt"));
+    let matrix = MatrixOptions { row_names, ..Default::default() };
+    let options = ReadOptions { matrix, ..Default::default() };
     let error = read(&path, &options).err().unwrap().to_string();
     assert!(error.contains("1 names for 3 rows"), "{error}");
 }
@@ -187,12 +205,39 @@ fn customary_names_say_which_way_samples_lie() {
     let features = "E1\tACTB\tGene\nE2\tMT\tGene\nE3\tMT\tGene\n";
     std::fs::write(folder.path().join("features.tsv"), features).unwrap();
     std::fs::write(folder.path().join("barcodes.tsv"), "AAC\nAAG\n").unwrap();
-    let table = sparse(read(&path, &MatrixMarketOptions::default()));
-    assert_eq!(filled(&table), array![[4.0, 0.0, 0.0], [0.0, 0.0, 5.0]]);
-    assert_eq!(table.row_names.unwrap(), ["AAC", "AAG"]);
-    assert_eq!(table.column_names, ["ACTB", "MT (E2)", "MT (E3)"]);
-    let stored = MatrixMarketOptions { orientation: Orientation::AsStored, ..Default::default() };
-    let table = sparse(read(&path, &stored));
-    assert_eq!(table.matrix.n_rows(), 3);
-    assert_eq!(table.column_names, ["AAC", "AAG"]);
+    let (matrix, content) = sparse(read(&path, &ReadOptions::default()));
+    assert_eq!(filled(&matrix), array![[4.0, 0.0, 0.0], [0.0, 0.0, 5.0]]);
+    assert_eq!(content.labels, [["AAC", "AAG"]]);
+    assert_eq!(content.names, ["ACTB", "MT (E2)", "MT (E3)"]);
+    let (matrix, content) = sparse(read(&path, &oriented(Orientation::AsStored)));
+    assert_eq!(matrix.dim(), (3, 2));
+    assert_eq!(content.names, ["AAC", "AAG"]);
+}
+
+#[test]
+fn sizes_that_no_file_holds_are_refused_before_anything_is_allocated() {
+    let head = "%%MatrixMarket matrix coordinate pattern general\n";
+    for sizes in [
+        "4294967294 4294967294 1",
+        "4000000000 2 999999999999",
+        "2 4000000000 300000000",
+        "268435456 268435456 1",
+        "2 2 1000000",
+        "18446744073709551615 2 1",
+        "18446744073709551616 2 1",
+    ] {
+        let (line, what) = refusal(&format!("{head}{sizes}\n1 1\n"));
+        assert_eq!(line, Some(2), "{sizes}: {what}");
+    }
+    let array = "%%MatrixMarket matrix array real general\n";
+    for sizes in ["4000000000 4000000000", "100000 100000"] {
+        assert_eq!(refusal(&format!("{array}{sizes}\n1\n")).0, Some(2), "{sizes}");
+    }
+    // A million columns can be right, but names have their price.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.mtx");
+    std::fs::write(&path, format!("{head}2 1000000 1\n1 1\n")).unwrap();
+    let memory = |bytes| ReadOptions { memory: Some(bytes), ..Default::default() };
+    assert!(matches!(open(from_ref(&path), &memory(64 << 20)), Err(Error::Memory { .. })));
+    assert_eq!(open(&[path], &memory(1 << 30)).unwrap().columns().len(), 1_000_000);
 }

@@ -6,9 +6,11 @@ mod matrix_market;
 mod mutations;
 mod npy;
 mod parquet;
+mod sparse;
 mod writers;
 
-use eigenlens_io::{AnyArray, Block, Kind, Result, Source, Wanted};
+use eigenlens::{Csr, Scalar};
+use eigenlens_io::{AnyArray, AnyCsr, Block, Kind, Result, Source, Wanted};
 use ndarray::{Array2, Axis, concatenate};
 use std::path::PathBuf;
 
@@ -44,7 +46,7 @@ impl Content {
         Content::wanted(source, &wanted)
     }
 
-    /// Block by block and, where the source can, at once: both must come to the same.
+    /// Block by block and, where the source can, at once or as sparse rows: all must come to the same.
     fn wanted(source: &dyn Source, wanted: &Wanted) -> Result<Content> {
         let content = Content::by_blocks(source, wanted);
         if let Some(whole) = source.read_whole(wanted, &|_| {}) {
@@ -54,6 +56,11 @@ impl Content {
                 (Ok(_), Err(error)) => panic!("only reading at once fails: {error}"),
                 (Err(error), Ok(_)) => panic!("only reading by blocks fails: {error}"),
             }
+        }
+        if let (Ok(content), Some(sparse)) = (&content, source.sparse()) {
+            let csr = sparse.csr(&wanted.numbers)?;
+            assert_eq!(filled(&csr), content.numbers);
+            assert_eq!(sparse.n_stored(&wanted.numbers), csr.n_stored());
         }
         content
     }
@@ -100,6 +107,22 @@ impl Content {
     fn column(&self, name: &str) -> Vec<f64> {
         let index = self.names.iter().position(|n| n == name).unwrap();
         self.numbers.column(index).to_vec()
+    }
+}
+
+/// All entries of a sparse matrix.
+fn filled(csr: &AnyCsr) -> Array2<f64> {
+    fn all<T: Scalar>(x: &Csr<T>) -> Array2<f64> {
+        let mut out = Array2::zeros((x.n_rows(), x.n_columns()));
+        for row in 0..x.n_rows() {
+            let (columns, values) = x.row(row);
+            columns.iter().zip(values).for_each(|(&c, v)| out[(row, c as usize)] += v.to_f64());
+        }
+        out
+    }
+    match csr {
+        AnyCsr::F32(x) => all(x),
+        AnyCsr::F64(x) => all(x),
     }
 }
 

@@ -3,9 +3,8 @@
 use super::{Content, fixture};
 use crate::common::{changed, fuzz_rounds};
 use eigenlens_io::images::{self, ImageOptions};
-use eigenlens_io::matrix_market::{self, MatrixMarketOptions};
 use eigenlens_io::npy::{self, NpyOptions};
-use eigenlens_io::{Error, Result, arrow, parquet};
+use eigenlens_io::{Error, ReadOptions, Result, arrow, parquet};
 use rayon::prelude::*;
 use std::path::Path;
 
@@ -23,7 +22,9 @@ const FILES: &[&str] = &[
     "int_i2be.npy",
     "two.npz",
     "deflated.npz",
+    "scipy.npz",
     "general.mtx",
+    "array.mtx",
 ];
 
 fn read(path: &Path) -> Result<Content> {
@@ -32,10 +33,8 @@ fn read(path: &Path) -> Result<Content> {
         Content::of(&parquet::open(path)?)
     } else if name.contains(".arrow") {
         Content::of(&arrow::open(path, None)?)
-    } else if name.ends_with(".mtx") {
-        let read = matrix_market::read(path, &MatrixMarketOptions::default())?;
-        let names = vec![format!("{read:?}")];
-        Ok(Content { names, numbers: Default::default(), labels: vec![] })
+    } else if name.ends_with(".mtx") || name == "scipy.npz" {
+        Content::of(eigenlens_io::open(&[path.to_owned()], &ReadOptions::default())?.source())
     } else {
         // Archives have both orders under these names.
         let array = name.ends_with(".npz").then(|| "a".to_owned());
@@ -108,7 +107,7 @@ fn a_byte_of_nothing_anywhere_is_no_panic() {
 #[test]
 fn archives_notice_every_change_of_their_numbers() {
     // Every byte, and every bit in turn from byte to byte.
-    for name in ["two.npz", "deflated.npz"] {
+    for name in ["two.npz", "deflated.npz", "scipy.npz"] {
         let original = read(&fixture(name)).unwrap();
         let spoilt = each(name, length(name), |i, bytes| {
             let mut bytes = bytes.to_vec();

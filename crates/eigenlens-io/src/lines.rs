@@ -1,36 +1,34 @@
 //! A text file in large pieces of whole lines.
 
-use crate::error::{Error, Result};
-use crate::positioned::{InputFile, PositionedRead};
-use flate2::bufread::MultiGzDecoder;
-use std::io::{BufReader, Read};
-use std::sync::Arc;
+use crate::error::{Error, Place, Result};
+use crate::input::{Input, InputReader};
+use std::path::PathBuf;
 
-/// Reads a text, plain or compressed by gzip, in pieces that end with a line.
-pub(super) struct Lines {
-    input: Arc<InputFile>,
-    read: Box<dyn Read + Send>,
+/// Reads a text, compressed or not, in pieces that end with a line.
+pub(crate) struct Lines {
+    path: PathBuf,
+    reader: InputReader,
     /// Bytes read after the last line that was given out.
     rest: Vec<u8>,
     is_at_end: bool,
     /// The number of the next line.
-    pub(super) next_line: u64,
+    pub(crate) next_line: u64,
 }
 
 impl Lines {
-    pub(super) fn open(input: Arc<InputFile>) -> Result<Lines> {
-        let start = input.read(0, input.n_bytes().min(2))?;
-        let plain = PositionedRead::new(input.clone(), 0, u64::MAX);
-        let read: Box<dyn Read + Send> = if start == [0x1f, 0x8b] {
-            Box::new(MultiGzDecoder::new(BufReader::with_capacity(1 << 16, plain)))
-        } else {
-            Box::new(plain)
-        };
-        Ok(Lines { input, read, rest: Vec::new(), is_at_end: false, next_line: 1 })
+    pub(crate) fn open(input: &Input) -> Result<Lines> {
+        let (path, reader) = (input.path().to_owned(), input.reader()?);
+        Ok(Lines { path, reader, rest: Vec::new(), is_at_end: false, next_line: 1 })
+    }
+
+    /// The error that a line cannot be right.
+    pub(crate) fn wrong(&self, line: u64, what: impl Into<String>) -> Error {
+        let place = Place { line: Some(line), ..Place::default() };
+        Error::Content { file: self.path.clone(), place, what: what.into() }
     }
 
     /// The next line without its end; `None` at the end of the file.
-    pub(super) fn line(&mut self) -> Result<Option<Vec<u8>>> {
+    pub(crate) fn line(&mut self) -> Result<Option<Vec<u8>>> {
         loop {
             if let Some(end) = self.rest.iter().position(|&b| b == b'\n') {
                 let mut line: Vec<u8> = self.rest.drain(..=end).collect();
@@ -49,7 +47,7 @@ impl Lines {
 
     /// Whole lines, about as many megabytes as there are threads; empty at the end of the file.
     /// The caller counts the lines.
-    pub(super) fn pieces(&mut self) -> Result<Vec<Vec<u8>>> {
+    pub(crate) fn pieces(&mut self) -> Result<Vec<Vec<u8>>> {
         let mut pieces = Vec::new();
         while pieces.len() < 2 * rayon::current_num_threads() {
             let more = self.fill(PIECE)?;
@@ -73,21 +71,15 @@ impl Lines {
 
     /// Reads on until `n` bytes are waiting; false at the end of the file.
     fn fill(&mut self, n: usize) -> Result<bool> {
-        if self.rest.len() > LONGEST_LINE {
-            return Err(self
-                .input
-                .content(format!("line {} has more than {LONGEST_LINE} bytes", self.next_line)));
+        let waiting = self.rest.len();
+        if waiting > LONGEST_LINE {
+            let what = format!("it has more than {LONGEST_LINE} bytes");
+            return Err(self.wrong(self.next_line, what));
         }
-        let wanted = (n.saturating_sub(self.rest.len())).max(SMALL) as u64;
-        let read = self.read.by_ref().take(wanted).read_to_end(&mut self.rest);
-        let read = read.map_err(|source| match source.kind() {
-            std::io::ErrorKind::InvalidData
-            | std::io::ErrorKind::InvalidInput
-            | std::io::ErrorKind::UnexpectedEof => {
-                self.input.content(format!("it cannot be decompressed: {source}"))
-            }
-            _ => Error::Read { file: self.input.path().to_owned(), source },
-        })?;
+        let wanted = n.saturating_sub(waiting).max(SMALL);
+        self.rest.resize(waiting + wanted, 0);
+        let read = self.reader.fill(&mut self.rest[waiting..])?;
+        self.rest.truncate(waiting + read);
         self.is_at_end |= read == 0;
         Ok(!self.is_at_end)
     }
