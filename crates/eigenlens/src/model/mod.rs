@@ -66,4 +66,6 @@ pub(crate) use kernel_supervised::KernelSupervisedParts;
 pub(crate) use linear_map::LinearMap;
 pub(crate) use pca::{PcaParts, factors};
 pub(crate) use sparse_pca::SparseParts;
+pub(crate) use summary::{certificate_value, largest_weights, opening, rows_value};
 pub(crate) use supervised::SupervisedParts;
+pub(crate) use verify::Sum;

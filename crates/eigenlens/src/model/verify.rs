@@ -279,20 +279,20 @@ fn orthogonality(components: &ArrayView2<f64>) -> f64 {
 
 /// A sum with its rounding carried along (Neumaier 1974).
 #[derive(Clone, Copy, Default)]
-struct Sum {
+pub(crate) struct Sum {
     sum: f64,
     lost: f64,
 }
 
 impl Sum {
-    fn add(&mut self, x: f64) {
+    pub fn add(&mut self, x: f64) {
         let next = self.sum + x;
         self.lost +=
             if self.sum.abs() >= x.abs() { (self.sum - next) + x } else { (x - next) + self.sum };
         self.sum = next;
     }
 
-    fn value(self) -> f64 {
+    pub fn value(self) -> f64 {
         self.sum + self.lost
     }
 }

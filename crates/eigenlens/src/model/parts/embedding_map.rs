@@ -1,6 +1,6 @@
 //! What places new samples in an embedding, taken apart and put together.
 
-use super::{Entries, Parts, Value, pca, wrong};
+use super::{Entries, Parts, Value, linear, wrong};
 use crate::error::Result;
 use crate::graph::{Metric, Network, Points};
 use crate::model::PcaModel;
@@ -191,7 +191,7 @@ fn read_distances(parts: &Parts, n: usize, k: usize) -> Result<DistanceMap> {
             format!("has the shape {rows} × {columns}, but {m} × {k} belongs there"),
         );
     }
-    Ok(DistanceMap { from, means: pca::not_negative(parts, "means", m)?, projector })
+    Ok(DistanceMap { from, means: linear::not_negative(parts, "means", m)?, projector })
 }
 
 fn read_network(parts: &Parts, n: usize) -> Result<Network> {
@@ -205,7 +205,7 @@ fn read_network(parts: &Parts, n: usize) -> Result<Network> {
     if starts.len() != n + 1 || starts[0] != 0 || starts[n] != columns.len() || !rising {
         return wrong("graph.starts", "must rise from 0 to the number of edges".into());
     }
-    let lengths = pca::not_negative(parts, "graph.lengths", columns.len())?;
+    let lengths = linear::not_negative(parts, "graph.lengths", columns.len())?;
     if columns.iter().any(|&c| c < 0 || c >= n as i64) {
         return wrong("graph.columns", format!("must stay below {n}"));
     }
@@ -261,8 +261,8 @@ fn read_laplacian(parts: &Parts, n: usize) -> Result<LaplacianMap> {
         return entries.must_be("affinity", "that of neighbours, where there are distances");
     }
     let of_neighbors = affinity.is_of_neighbors();
-    let reach = if of_neighbors { pca::not_negative(parts, "reach", n)? } else { Vec::new() };
-    let degrees = pca::not_negative(parts, "degrees", n)?;
+    let reach = if of_neighbors { linear::not_negative(parts, "reach", n)? } else { Vec::new() };
+    let degrees = linear::not_negative(parts, "degrees", n)?;
     Ok(LaplacianMap { samples, affinity, normalization, degrees, reach })
 }
 

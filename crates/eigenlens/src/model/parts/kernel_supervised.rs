@@ -1,8 +1,8 @@
 //! A kernel supervised PCA taken apart and put together.
 
 use super::kernel_pca::{body, check_storable, kernel, put_points};
-use super::pca::not_negative;
-use super::supervised::{put_target, shares, target};
+use super::linear::{descending, not_negative};
+use super::supervised::{put_target, target};
 use super::{Parts, Value, records, wrong};
 use crate::error::Result;
 use crate::model::kernel_summary::kernel_value;
@@ -66,7 +66,7 @@ impl KernelSupervisedPcaModel {
             return wrong("values", "is empty".into());
         }
         let rank = parts.any_length("values")?.iter().filter(|v| **v > 0.0).count();
-        let values = shares(parts, k, rank)?;
+        let values = descending(parts, "values", k, rank)?;
         let (n_samples, d) = (entries.count("n_samples")?, entries.count("n_features")?);
         if n_samples < 2 {
             return entries.must_be("n_samples", "at least 2");

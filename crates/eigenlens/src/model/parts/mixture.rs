@@ -1,7 +1,7 @@
 //! A mixture taken apart and put together.
 
 use super::ppca::{TRACE, put_record, record};
-use super::{Parts, Value, pca, records, wrong};
+use super::{Parts, Value, linear, records, wrong};
 use crate::em::FactorGaussian;
 use crate::error::Result;
 use crate::model::PpcaMixtureModel;
@@ -19,7 +19,7 @@ impl PpcaMixtureModel {
         }
         parts.put("shares", &self.shares());
         parts.put("noises", &self.parts.iter().map(|p| p.noise).collect::<Vec<_>>());
-        pca::put_scaler(&mut parts, &self.scaler);
+        linear::put_scaler(&mut parts, &self.scaler);
         put_record(&mut parts, Some(&self.em));
         records::put_plan(&mut parts, &self.core.plan);
         records::put_core(&mut parts, &self.core);
@@ -58,7 +58,7 @@ impl PpcaMixtureModel {
             return entries.must_be("latent_dimension", "at most the number of features");
         }
         let mut names = vec!["shares".to_string(), "noises".into(), TRACE.into()];
-        names.extend(pca::STANDARDIZATION.map(String::from));
+        names.extend(linear::STANDARDIZATION.map(String::from));
         let mut all = Vec::with_capacity(count);
         for c in 0..count {
             let (weights, mean) = (format!("part.{c}.weights"), format!("part.{c}.mean"));
@@ -88,7 +88,7 @@ impl PpcaMixtureModel {
         };
         Ok(PpcaMixtureModel {
             core: records::core(parts, "ppca-mixture", Some(n_samples), d)?,
-            scaler: pca::scaler(parts, d, true)?,
+            scaler: linear::scaler(parts, d, true)?,
             parts: all,
             log_likelihood: entries.number("log_likelihood")?,
             em,

@@ -8,11 +8,12 @@ mod embedding;
 mod embedding_map;
 mod kernel_pca;
 mod kernel_supervised;
+mod linear;
 mod missing_report;
 mod mixture;
 mod pca;
 mod ppca;
-mod records;
+pub(crate) mod records;
 mod sparse_pca;
 mod supervised;
 mod upgrade;
@@ -21,6 +22,7 @@ mod warnings;
 
 pub use value::Value;
 
+pub(crate) use linear::{STANDARDIZATION, descending, not_negative, put_scaler, scaler};
 pub(crate) use value::Entries;
 
 use crate::error::{Error, Result};

@@ -1,6 +1,5 @@
 //! What a fit wrote down about itself: certificate, convergence, plan.
 
-use super::pca::feature_names;
 use super::{Entries, Parts, Value, missing_report, warnings, wrong};
 use crate::error::Result;
 use crate::model::ModelCore;
@@ -9,9 +8,9 @@ use crate::solver::{Certificate, Convergence, Evidence, NoneMissed};
 use std::ops::Range;
 
 /// The array of a convergence record.
-pub(super) const CONVERGENCE: &str = "convergence.residuals";
+pub(crate) const CONVERGENCE: &str = "convergence.residuals";
 
-pub(super) const ARRAYS: [&str; 5] = [
+pub(crate) const ARRAYS: [&str; 5] = [
     "certificate.residuals",
     "certificate.value_errors",
     "certificate.angles",
@@ -21,7 +20,7 @@ pub(super) const ARRAYS: [&str; 5] = [
 
 /// What every model knows of its making, but for the plan, which stands beside the certificate, and the number of
 /// samples, which is whole for some methods.
-pub(super) fn put_core(parts: &mut Parts, core: &ModelCore) {
+pub(crate) fn put_core(parts: &mut Parts, core: &ModelCore) {
     warnings::put(parts, &core.warnings);
     missing_report::put(parts, core.missing.as_ref());
     let names = core.feature_names.as_ref().map_or(Value::Null, Value::list);
@@ -29,7 +28,7 @@ pub(super) fn put_core(parts: &mut Parts, core: &ModelCore) {
 }
 
 /// The same of a model of `d` features.
-pub(super) fn core(
+pub(crate) fn core(
     parts: &Parts,
     method: &'static str,
     n_samples: Option<f64>,
@@ -48,7 +47,7 @@ pub(super) fn core(
     })
 }
 
-pub(super) fn put(parts: &mut Parts, of: &Certificate, how: &Convergence, plan: &Plan) {
+pub(crate) fn put(parts: &mut Parts, of: &Certificate, how: &Convergence, plan: &Plan) {
     let vectors = [&of.residuals, &of.value_errors, &of.angles, &of.group_angles];
     for (name, values) in ARRAYS.iter().zip(vectors) {
         put_bounds(parts, name, values);
@@ -66,7 +65,7 @@ pub(super) fn put(parts: &mut Parts, of: &Certificate, how: &Convergence, plan: 
 }
 
 /// What models without a certificate of eigenpairs store: convergence and plan.
-pub(super) fn put_run(parts: &mut Parts, how: &Convergence, plan: &Plan) {
+pub(crate) fn put_run(parts: &mut Parts, how: &Convergence, plan: &Plan) {
     put_bounds(parts, CONVERGENCE, &how.residuals);
     let convergence = Value::map([
         ("converged", Value::from(how.converged)),
@@ -77,7 +76,7 @@ pub(super) fn put_run(parts: &mut Parts, how: &Convergence, plan: &Plan) {
     put_plan(parts, plan);
 }
 
-pub(super) fn put_plan(parts: &mut Parts, plan: &Plan) {
+pub(crate) fn put_plan(parts: &mut Parts, plan: &Plan) {
     let plan = Value::map([
         ("route", Value::from(plan.route.to_string())),
         ("reason", Value::from(&plan.reason)),
@@ -95,7 +94,7 @@ fn put_bounds(parts: &mut Parts, name: &str, values: &[f64]) {
 }
 
 /// The certificate of k components.
-pub(super) fn certificate(parts: &Parts, k: usize) -> Result<Certificate> {
+pub(crate) fn certificate(parts: &Parts, k: usize) -> Result<Certificate> {
     let entries = parts.entries().map("certificate")?;
     let groups = groups(&entries, k)?;
     let rank = entries.count("rank")?;
@@ -122,7 +121,7 @@ pub(super) fn certificate(parts: &Parts, k: usize) -> Result<Certificate> {
     })
 }
 
-pub(super) fn convergence(parts: &Parts) -> Result<Convergence> {
+pub(crate) fn convergence(parts: &Parts) -> Result<Convergence> {
     let entries = parts.entries().map("convergence")?;
     Ok(Convergence {
         converged: entries.flag("converged")?,
@@ -132,7 +131,7 @@ pub(super) fn convergence(parts: &Parts) -> Result<Convergence> {
     })
 }
 
-pub(super) fn plan(parts: &Parts) -> Result<Plan> {
+pub(crate) fn plan(parts: &Parts) -> Result<Plan> {
     let entries = parts.entries().map("plan")?;
     let name = entries.text("route")?;
     let Some(route) = Route::ALL.into_iter().find(|r| r.to_string() == name) else {
@@ -215,4 +214,13 @@ fn read_none_missed(entries: &Entries) -> Result<NoneMissed> {
         "disproved" => NoneMissed::Disproved,
         _ => return entries.must_be("kind", "a way to exclude missed components"),
     })
+}
+
+fn feature_names(parts: &Parts, d: usize) -> Result<Vec<String>> {
+    let names = parts.entries().texts("feature_names")?;
+    if names.len() != d {
+        let reason = format!("holds {} names, but there are {d} features", names.len());
+        return wrong("feature_names", reason);
+    }
+    Ok(names)
 }

@@ -1,6 +1,6 @@
 //! A sparse PCA taken apart and put together.
 
-use super::pca::{not_negative, scaler};
+use super::linear::{STANDARDIZATION, not_negative, put_scaler, scaler};
 use super::{Entries, Parts, Value, records, wrong};
 use crate::error::Result;
 use crate::model::{Optimality, PathPoint, Projection, SparseParts, SparsePath, SparsePcaModel};
@@ -10,41 +10,19 @@ use ndarray::Array2;
 /// Rows have unit length to this, or are 0.
 const UNIT: f64 = 1e-8;
 
-const ARRAYS: [&str; 12] = [
-    "components",
-    "score_covariance",
-    "plain",
-    "penalties",
-    "objective",
-    "mean",
-    "mean_lo",
-    "inv_scale",
-    "scale",
-    "column_exponents",
-    "constant_columns",
-    records::CONVERGENCE,
-];
+const ARRAYS: [&str; 6] =
+    ["components", "score_covariance", "plain", "penalties", "objective", records::CONVERGENCE];
 
 impl SparsePcaModel {
     /// Everything the model is made of. [`SparsePcaModel::from_parts`] gives the same model back:
     /// its scores agree to the last bit.
     pub fn to_parts(&self) -> Parts {
         let all = self.parts();
-        let scaler = &all.scaler;
         let mut parts = Parts::new(self.method());
         parts.put_matrix("components", &all.components);
         parts.put_matrix("score_covariance", &all.score_covariance);
         parts.put("plain", &all.plain);
-        parts.put("mean", &scaler.mean_hi);
-        parts.put("mean_lo", &scaler.mean_lo);
-        parts.put("inv_scale", &scaler.inv_scale);
-        parts.put_whole("constant_columns", scaler.constant.iter().map(|&f| f as i64));
-        if let Some(scale) = &scaler.scale {
-            parts.put("scale", scale);
-        }
-        if let Some(exponents) = &scaler.column_exponents {
-            parts.put_whole("column_exponents", exponents.iter().map(|&e| i64::from(e)));
-        }
+        put_scaler(&mut parts, &all.scaler);
         if let Some(penalties) = &all.penalties {
             parts.put("penalties", penalties);
         }
@@ -55,7 +33,6 @@ impl SparsePcaModel {
         records::put_core(&mut parts, &all.core);
         parts.description.extend(
             [
-                ("exponent", Value::Integer(i64::from(scaler.exponent))),
                 ("total", all.total.into()),
                 ("n_samples", all.core.n_samples.into()),
                 ("center", all.center.into()),
@@ -73,7 +50,7 @@ impl SparsePcaModel {
     pub fn from_parts(parts: &Parts) -> Result<SparsePcaModel> {
         let parts = &*parts.upgraded()?;
         parts.method_of(&["sparse-pca"])?;
-        parts.check_names(&ARRAYS)?;
+        parts.check_names(&[&ARRAYS[..], &STANDARDIZATION[..]].concat())?;
         let entries = parts.entries();
         let components = components(parts)?;
         let (k, d) = components.dim();

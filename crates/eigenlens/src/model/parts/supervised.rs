@@ -1,25 +1,13 @@
 //! A supervised PCA taken apart and put together.
 
-use super::pca::{components, not_negative, scaler};
-use super::{Parts, Value, records, wrong};
+use super::linear::{STANDARDIZATION, components, descending, not_negative, put_scaler, scaler};
+use super::{Parts, Value, records};
 use crate::error::Result;
 use crate::model::{LinearMap, SupervisedParts, SupervisedPcaModel, TargetRecord};
-use crate::passes::Scaler;
 
 const METHOD: &str = "supervised-pca";
 
-const ARRAYS: [&str; 10] = [
-    "components",
-    "values",
-    "hsic",
-    "variances",
-    "mean",
-    "mean_lo",
-    "inv_scale",
-    "scale",
-    "column_exponents",
-    "constant_columns",
-];
+const ARRAYS: [&str; 4] = ["components", "values", "hsic", "variances"];
 
 impl SupervisedPcaModel {
     /// Everything the model is made of. [`SupervisedPcaModel::from_parts`] gives the same model
@@ -54,12 +42,12 @@ impl SupervisedPcaModel {
     pub fn from_parts(parts: &Parts) -> Result<SupervisedPcaModel> {
         let parts = &*parts.upgraded()?;
         parts.method_of(&[METHOD])?;
-        parts.check_names(&[&ARRAYS[..], &records::ARRAYS[..]].concat())?;
+        parts.check_names(&[&ARRAYS[..], &STANDARDIZATION[..], &records::ARRAYS[..]].concat())?;
         let entries = parts.entries();
         let components = components(parts)?;
         let (k, d) = components.dim();
         let rank = entries.count("rank")?;
-        let values = shares(parts, k, rank)?;
+        let values = descending(parts, "values", k, rank)?;
         let center = entries.flag("center")?;
         let (total, total_hsic) = (entries.number("total")?, entries.number("total_hsic")?);
         let n_samples = entries.number("n_samples")?;
@@ -96,35 +84,6 @@ impl SupervisedPcaModel {
             tolerance,
         }))
     }
-}
-
-fn put_scaler(parts: &mut Parts, scaler: &Scaler) {
-    parts.put("mean", &scaler.mean_hi);
-    parts.put("mean_lo", &scaler.mean_lo);
-    parts.put("inv_scale", &scaler.inv_scale);
-    parts.put_whole("constant_columns", scaler.constant.iter().map(|&f| f as i64));
-    if let Some(scale) = &scaler.scale {
-        parts.put("scale", scale);
-    }
-    if let Some(exponents) = &scaler.column_exponents {
-        parts.put_whole("column_exponents", exponents.iter().map(|&e| i64::from(e)));
-    }
-    let exponent = Value::Integer(i64::from(scaler.exponent));
-    parts.description.insert("exponent".into(), exponent);
-}
-
-/// Descending values, as many above 0 as components are useful.
-pub(super) fn shares(parts: &Parts, k: usize, rank: usize) -> Result<Vec<f64>> {
-    let values = not_negative(parts, "values", k)?;
-    if let Some(at) = values.windows(2).position(|pair| pair[0] < pair[1]) {
-        return wrong("values", format!("rises after position {at}, but it must descend"));
-    }
-    let carrying = values.iter().filter(|v| **v > 0.0).count();
-    if carrying != rank {
-        let reason = format!("is {rank}, but {carrying} values are above 0");
-        return wrong("rank", reason);
-    }
-    Ok(values)
 }
 
 pub(super) fn put_target(parts: &mut Parts, of: &TargetRecord) {
