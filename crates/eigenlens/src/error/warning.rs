@@ -23,6 +23,13 @@ pub enum Warning {
         /// Their names (or numbers in words).
         names: Vec<String>,
     },
+    /// Columns that are constant within every class, though not everywhere (indices, names where known): left out.
+    ConstantWithinClasses {
+        /// Column numbers, counted from 0.
+        columns: Vec<usize>,
+        /// Their names (or numbers in words).
+        names: Vec<String>,
+    },
     /// One column carries nearly all of the variance: standardise, unless that is meant.
     DominantColumn {
         /// Column number.
@@ -212,6 +219,12 @@ impl fmt::Display for Warning {
                     list(names)
                 )
             }
+            Warning::ConstantWithinClasses { names, .. } => write!(
+                f,
+                "{} constant within every class, where nothing measures how far classes are apart, and left out: {}",
+                plural(names.len(), "column is", "columns are"),
+                list(names)
+            ),
             Warning::DominantColumn { name, share, .. } => write!(
                 f,
                 "column {name} carries {:.1} % of the variance; standardising would give every column the same weight",

@@ -29,6 +29,10 @@ fn to_value(warning: &Warning) -> Value {
             "constant_columns",
             vec![("columns", Value::list(columns.iter().copied())), ("names", Value::list(names))],
         ),
+        Warning::ConstantWithinClasses { columns, names } => (
+            "constant_within_classes",
+            vec![("columns", Value::list(columns.iter().copied())), ("names", Value::list(names))],
+        ),
         Warning::DominantColumn { column, name, share } => (
             "dominant_column",
             vec![("column", (*column).into()), ("name", name.into()), ("share", (*share).into())],
@@ -133,6 +137,10 @@ fn from_entries(entries: &Entries) -> Result<Warning> {
             requested: entries.count("requested")?,
         },
         "constant_columns" => Warning::ConstantColumns {
+            columns: entries.counts("columns")?,
+            names: entries.texts("names")?,
+        },
+        "constant_within_classes" => Warning::ConstantWithinClasses {
             columns: entries.counts("columns")?,
             names: entries.texts("names")?,
         },
