@@ -1,6 +1,7 @@
 //! Every pass over rows: the fixed grid they are cut into, statistics of columns, moments, products with
 //! standardised data. Nothing is centred in place or copied only to be centred.
 
+mod class_rows;
 mod columns;
 mod cross;
 mod feature_permutation;
@@ -27,6 +28,7 @@ pub use preprocessing::{Prepared, Preprocessing};
 pub use resolved::Resolved;
 pub use statistics::ColumnStatistics;
 
+pub(crate) use class_rows::{ClassCentered, ClassMeans, lent_rows};
 pub(crate) use columns::{Columns, two_sum};
 pub(crate) use cross::Cross;
 pub(crate) use gram_apply::has_gram_apply;
