@@ -23,7 +23,8 @@ pub(crate) static PLOT: Plot = Plot {
 
 fn view(request: &Request) -> Result<Biplot> {
     let (model, samples) = (request.model(), request.need_samples(PLOT.name)?);
-    let components = linear(model, &PLOT)?.components;
+    let linear = linear(model, &PLOT)?;
+    let components = linear.components;
     let points = request.points(PLOT.name)?;
     let coloring = samples.coloring();
     let ellipses = ellipses(&points, &coloring)?;
@@ -34,9 +35,10 @@ fn view(request: &Request) -> Result<Biplot> {
         y,
         names: samples.names(),
         arrows: arrows(model, |f| request.axes().map(|axis| weight(axis, f))),
-        scaling: "Points are scores, arrows are unit components: distances between points \
-                  approximate distances between samples."
-            .into(),
+        scaling: format!(
+            "Points are scores, arrows are unit components: distances between points approximate {}.",
+            linear.distances
+        ),
         caption: ellipse_caption(&ellipses),
         ellipses,
         coloring,

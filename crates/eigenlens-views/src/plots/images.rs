@@ -1,6 +1,6 @@
 //! Mean and components of images, and the first samples rebuilt from more and more components.
 
-use super::pca;
+use super::linear;
 use crate::error::{Error, Result};
 use crate::plot::{Capability, DataUse, InReport, Plot, PlotOption, Section};
 use crate::request::{ImageShape, Request};
@@ -11,9 +11,9 @@ use ndarray::{Array2, ArrayView1, Axis, s};
 
 pub(crate) static PLOT: Plot = Plot {
     name: "images",
-    about: "Mean, components and reconstructions of images",
+    about: "Mean and components as images, and reconstructions",
     data: DataUse::Optional,
-    needs: Capability::Pca,
+    needs: Capability::Linear,
     options: &[PlotOption::ImageSize],
     report: InReport::when(Section::Images, |request| request.image_shape().is_some()),
     draw: |request| Ok(view(request)?.draw()?.into()),
@@ -25,10 +25,10 @@ const SAMPLES: usize = 6;
 
 fn view(request: &Request) -> Result<ImageGrid> {
     let shape = request.image_shape().ok_or(Error::NoImageShape)?;
-    let model = pca(request.model(), &PLOT)?;
-    let (axes, components) = (request.model().axes(), model.components());
-    let mean = image(shape, model.mean().to_vec(), "mean".into(), Tone::default());
-    let components = axes.iter().take(COMPONENTS).zip(components.rows()).enumerate();
+    let linear = linear(request.model(), &PLOT)?;
+    let axes = request.model().axes();
+    let mean = image(shape, linear.mean.to_vec(), "mean".into(), Tone::default());
+    let components = axes.iter().take(COMPONENTS).zip(linear.components.rows()).enumerate();
     let components = components.map(|(j, (axis, weights))| {
         let share =
             axis.share.map_or(String::new(), |share| format!(" · {}", percent(share.value)));
@@ -39,7 +39,9 @@ fn view(request: &Request) -> Result<ImageGrid> {
         images: std::iter::once(mean).chain(components).collect(),
     }];
     let first = request.samples().and_then(|samples| samples.first_rows(SAMPLES));
-    if let Some(first) = first.filter(|first| first.nrows() > 0) {
+    let first = first.filter(|first| first.nrows() > 0);
+    // Only principal components lead back to the samples.
+    if let (Some(first), Some(model)) = (first, request.model().pca()) {
         rows.extend(rebuilt(model, shape, &first)?);
     }
     Ok(ImageGrid { rows, ..ImageGrid::default() })

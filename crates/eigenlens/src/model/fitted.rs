@@ -183,12 +183,21 @@ pub struct Linear<'a> {
     pub loadings: Array2<f64>,
     /// What components are multiplied by to give loadings, in words.
     pub scaled_by: &'static str,
+    /// What distances between scores stand for, in words.
+    pub distances: &'static str,
     /// The mean subtracted from every feature (d).
     pub mean: &'a [f64],
     /// What every feature was divided by (d), where standardised; 0 for constant ones, which were left
     /// out.
     pub scale: Option<Vec<f64>>,
 }
+
+/// What distances between scores stand for where these are coordinates along orthonormal components.
+pub(super) const DISTANCES: &str = "distances between samples";
+
+/// The same where scores are whitened.
+pub(super) const WHITENED: &str =
+    "distances between samples, along every component in units of its standard deviation";
 
 /// What gives loadings: `√(wᵀ S w)` of each component w, which for some models is no statistic of the scores.
 pub(super) fn scaled_by(centers: bool, scores_are_projections: bool) -> &'static str {

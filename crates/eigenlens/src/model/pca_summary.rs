@@ -2,7 +2,7 @@
 
 use super::ModelCore;
 use super::capabilities::UncertainScores;
-use super::fitted::{Linear, Model, scaled_by};
+use super::fitted::{DISTANCES, Linear, Model, WHITENED, scaled_by};
 use super::summary::{
     ScreeHeights, Shares, Summary, SummaryColumn, certificate_value, largest_weights, number,
     opening, percent, rows_value, treatment_value,
@@ -96,6 +96,7 @@ impl Model for PcaModel {
             components: self.components(),
             loadings: self.loadings(),
             scaled_by: scaled_by(self.centers(), !self.whitens()),
+            distances: if self.whitens() { WHITENED } else { DISTANCES },
             mean: self.mean(),
             scale: self.parts().map.scaler.divisors(),
         })

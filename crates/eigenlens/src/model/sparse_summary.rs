@@ -1,7 +1,7 @@
 //! A sparse PCA as every surface sees it.
 
 use super::ModelCore;
-use super::fitted::{Linear, Model, scaled_by};
+use super::fitted::{DISTANCES, Linear, Model, scaled_by};
 use super::summary::{
     ScreeHeights, Shares, Summary, SummaryColumn, largest_weights, number, opening, percent,
     rows_value,
@@ -87,6 +87,7 @@ impl Model for SparsePcaModel {
             components: self.components(),
             loadings: self.loadings(),
             scaled_by: scaled_by(self.parts().center, scores_are_projections),
+            distances: DISTANCES,
             mean: self.mean(),
             scale: self.parts().scaler.divisors(),
         })

@@ -1,7 +1,7 @@
 //! A supervised PCA as every surface sees it.
 
 use super::ModelCore;
-use super::fitted::{Linear, Model, scaled_by};
+use super::fitted::{DISTANCES, Linear, Model, scaled_by};
 use super::summary::{
     ScreeHeights, Shares, Summary, SummaryColumn, certificate_value, largest_weights, number,
     opening, percent, rows_value,
@@ -108,6 +108,7 @@ impl Model for SupervisedPcaModel {
             components: self.components(),
             loadings: self.loadings(),
             scaled_by: scaled_by(true, true),
+            distances: DISTANCES,
             mean: self.mean(),
             scale: self.parts().map.scaler.divisors(),
         })
