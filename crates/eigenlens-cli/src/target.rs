@@ -8,6 +8,7 @@ use eigenlens::model::number;
 use eigenlens::{Target, TargetKind};
 use eigenlens_io::csv::MISSING_MARKS;
 use eigenlens_io::{Error, Labels};
+use std::collections::BTreeMap;
 
 /// The target.
 #[derive(Args, Clone)]
@@ -42,6 +43,15 @@ impl TargetArgs {
         let kind = self.target_kind.to_possible_value();
         let kind = kind.map_or_else(String::new, |kind| kind.get_name().into());
         [("target".into(), self.target.join(",")), ("target_kind".into(), kind)]
+    }
+}
+
+impl TargetArgs {
+    /// The target that a model file tells of.
+    pub fn recorded(options: &BTreeMap<String, String>) -> Option<TargetArgs> {
+        let target = options.get("target")?.split(',').map(String::from).collect();
+        let kind = options.get("target_kind").map_or("auto", String::as_str);
+        Some(TargetArgs { target, target_kind: KindWord::from_str(kind, false).ok()? })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Fitted models.
 
 use crate::data::{DataArgs, to_array};
+use crate::target::TargetArg;
 use crate::{errors, records};
 use eigenlens::from_parts;
 use eigenlens::model::{Classifier, Density, Imputed, LatentGaussian};
@@ -160,12 +161,20 @@ impl Model {
         Ok(to_array(py, scores))
     }
 
-    /// Checks the model against the data it was made from, by independent code.
-    fn verify<'py>(&self, py: Python<'py>, data: DataArgs<'py>) -> PyResult<Bound<'py, PyDict>> {
+    /// Checks the model against the data it was made from, and their target, by independent code.
+    #[pyo3(signature = (data, target=None))]
+    fn verify<'py>(
+        &self,
+        py: Python<'py>,
+        data: DataArgs<'py>,
+        target: Option<TargetArg<'py>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
         let taken = data.take()?;
-        let found = taken.run(py, None, |data| match data {
-            AnyDataset::F32(data) => self.model().verify_f32(data),
-            AnyDataset::F64(data) => self.model().verify_f64(data),
+        let target = target.map(|target| target.target()).transpose()?;
+        let found = taken.run(py, None, |data| match (data, &target) {
+            (data, Some(target)) => self.model().verify_target(data, target),
+            (AnyDataset::F32(data), None) => self.model().verify_f32(data),
+            (AnyDataset::F64(data), None) => self.model().verify_f64(data),
         })?;
         records::verification(py, &found)
     }

@@ -7,9 +7,9 @@ use crate::input::Opened;
 use crate::output::print;
 use crate::progress::Progress;
 use crate::reporter::Reporter;
-use eigenlens::AnyDataset;
-use eigenlens::{Value, Verification};
-use eigenlens_io::json;
+use crate::target::{self, TargetArgs};
+use eigenlens::{AnyDataset, Method, Target, Value, Verification};
+use eigenlens_io::{StoredModel, json};
 
 pub fn run(args: &Verify, common: &Common, reporter: &Reporter) -> Result<(), Failure> {
     let stored = read_model(&args.model, common.threads)?;
@@ -27,9 +27,16 @@ pub fn run(args: &Verify, common: &Common, reporter: &Reporter) -> Result<(), Fa
     }
     let prepared = opened.prepared(&stored, &data).map_err(|e| opened.explain(e, 0))?;
     let data = &prepared.data();
-    let found = match data {
-        AnyDataset::F32(data) => stored.model.verify_f32(data),
-        AnyDataset::F64(data) => stored.model.verify_f64(data),
+    let target = match Method::named(stored.model.method()) {
+        Some(method) if method.supervised => recorded_target(&stored, &opened, reporter)?,
+        _ => None,
+    };
+    let target = target.map(|target| prepared.target(&target)).transpose();
+    let target = target.map_err(|e| opened.explain(e, 0))?;
+    let found = match (data, &target) {
+        (data, Some(target)) => stored.model.verify_target(data, target),
+        (AnyDataset::F32(data), None) => stored.model.verify_f32(data),
+        (AnyDataset::F64(data), None) => stored.model.verify_f64(data),
     };
     let found = found.map_err(|e| opened.explain(e, 0))?;
     input.tell_findings(reporter)?;
@@ -47,6 +54,21 @@ pub fn run(args: &Verify, common: &Common, reporter: &Reporter) -> Result<(), Fa
         worst(&found),
         found.tolerance
     )))
+}
+
+/// The target that a supervised model was fitted to: the columns that its file names.
+fn recorded_target(
+    stored: &StoredModel,
+    opened: &Opened,
+    reporter: &Reporter,
+) -> Result<Option<Target>, Failure> {
+    let args = TargetArgs::recorded(&stored.origin.options).ok_or_else(|| {
+        Failure::usage(
+            "the model does not say which column its target was",
+            "verify it where it was made, which knows the target",
+        )
+    })?;
+    target::read(Some(&args), opened, reporter)
 }
 
 fn largest(values: &[f64]) -> f64 {

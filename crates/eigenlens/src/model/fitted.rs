@@ -2,7 +2,7 @@
 
 use super::capabilities::{Classifier, Density, LatentGaussian, UncertainScores};
 use super::{ModelCore, PcaModel, PreImage, PreImages, Shares, SparsePath, Summary, Verification};
-use crate::data::{Dataset, MissingReport};
+use crate::data::{AnyDataset, Dataset, MissingReport, Target};
 use crate::error::{Error, Result, Warning};
 use crate::model::parts::Parts;
 use crate::plan::Plan;
@@ -126,6 +126,11 @@ pub trait Model: Debug + Send + Sync {
     /// The model checked against its training samples, with code of its own.
     fn verify_f64(&self, _: &Dataset<f64>) -> Result<Verification> {
         not_defined("a check against data", self.method())
+    }
+
+    /// The same for a model of a supervised method: checked against its training samples and their target.
+    fn verify_target(&self, _: &AnyDataset, _: &Target) -> Result<Verification> {
+        not_defined("a check against data and target", self.method())
     }
 
     /// How far eigenpairs can be trusted numerically, where the model is made of them.
