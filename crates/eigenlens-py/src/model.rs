@@ -374,6 +374,18 @@ impl Model {
         Ok(found.to_pyarray(py))
     }
 
+    /// How much speaks for each class (n × classes).
+    fn decision_function<'py>(
+        &self,
+        py: Python<'py>,
+        data: DataArgs<'py>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let taken = data.take()?;
+        let classifier = self.classifier()?;
+        let found = taken.run(py, None, |data| classifier.decision_function(data))?;
+        Ok(found.to_pyarray(py))
+    }
+
     /// What was asked for, in the words of the surface that was asked.
     #[getter]
     fn options(&self) -> BTreeMap<String, String> {

@@ -12,6 +12,8 @@ use pyo3::prelude::*;
 pub struct TargetArg<'py> {
     /// A class for every sample that has one.
     labels: Option<Vec<Option<String>>>,
+    /// A class for every sample by its number, and the names in order.
+    coded: Option<(Vec<u32>, Vec<String>)>,
     /// Numbers (n × q), NaN where one is missing, and what they are: `auto`, `classes` or `numbers`.
     numbers: Option<(PyReadonlyArray2<'py, f64>, String)>,
     /// A label kernel (n × n).
@@ -22,6 +24,10 @@ impl TargetArg<'_> {
     pub fn target(&self) -> PyResult<Target> {
         if let Some(kernel) = &self.kernel {
             return Target::kernel(kernel.as_array()).map_err(errors::library);
+        }
+        if let Some((codes, names)) = &self.coded {
+            return Target::coded(codes.clone(), names.clone())
+                .ok_or_else(|| PyValueError::new_err("a class that has no name"));
         }
         if let Some(labels) = &self.labels {
             return Ok(Target::classes_or_missing(labels.iter().map(Option::as_deref)));

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import inspect
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -132,7 +134,25 @@ class _Mapping:
         return "an instance of 'dict'"
 
 
+class _Sequence:
+    def __contains__(self, value: Any) -> bool:
+        return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
+
+    def __str__(self) -> str:
+        return "an array-like"
+
+
+class _Fits:
+    def __contains__(self, value: Any) -> bool:
+        return callable(getattr(value, "fit", None))
+
+    def __str__(self) -> str:
+        return "an object implementing 'fit'"
+
+
 NOTHING = _Nothing()
+FITS = _Fits()
+SEQUENCE = _Sequence()
 CALLABLE = _Callable()
 MAPPING = _Mapping()
 TEXT = _Text()
@@ -162,4 +182,5 @@ def _defaults(kind: type) -> dict[str, Any]:
     """Values that need no check: the defaults of the class that has the constraints, which those of
     a user's class that inherits them need not be."""
     owner = next(one for one in kind.__mro__ if "_constraints" in vars(one))
-    return owner.__init__.__kwdefaults__
+    given = inspect.signature(owner.__init__).parameters.values()
+    return {one.name: one.default for one in given if one.default is not one.empty}

@@ -93,6 +93,14 @@ class TransformerMixin:
         return self
 
 
+class ClassifierMixin:
+    """What classifiers have."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of samples whose class is predicted."""
+        return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
+
+
 class ClassNamePrefixFeaturesOutMixin:
     """Names of outputs: the class's name in small letters, and a number."""
 
@@ -214,6 +222,27 @@ def check_sample_weight(sample_weight: Any, X: Any, *, dtype: Any = None) -> np.
             f"sample_weight.shape == {weights.shape}, expected {(X.shape[0],)}!"
         )
     return weights
+
+
+def class_labels(estimator: Any, X: Any, y: Any) -> np.ndarray:
+    """The class of each sample."""
+    if y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
+        )
+    y = np.asarray(y)
+    if y.ndim == 2 and y.shape[1] == 1:
+        y = y.ravel()
+    if y.ndim != 1:
+        raise ValueError(f"y should be a 1d array, got an array of shape {y.shape} instead.")
+    if y.dtype.kind == "f" and (not np.isfinite(y).all() or (y != np.floor(y)).any()):
+        raise ValueError("Unknown label type: continuous. Classes are text or whole numbers.")
+    rows = getattr(X, "shape", y.shape)[0]
+    if rows != len(y):
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: {[rows, len(y)]}"
+        )
+    return y
 
 
 def is_sparse(X: Any) -> bool:

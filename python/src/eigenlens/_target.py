@@ -19,7 +19,7 @@ def given_target(estimator: Any, y: Any) -> dict[str, Any]:
         raise ValueError(f"Complex data not supported\n{values}\n")
     if values.ndim not in (1, 2) or values.size == 0:
         raise ValueError(f"y should be a 1d array, got an array of shape {values.shape} instead.")
-    empty: dict[str, Any] = {"labels": None, "numbers": None, "kernel": None}
+    empty: dict[str, Any] = {"labels": None, "coded": None, "numbers": None, "kernel": None}
     if estimator.label_kernel == "precomputed":
         return {**empty, "kernel": np.ascontiguousarray(values, dtype=np.float64)}
     numbers = _numbers(values)

@@ -7,14 +7,22 @@ from typing import Any
 import numpy as np
 
 from eigenlens import _core
+from eigenlens._classifier import Classifier
 from eigenlens._compat import check_is_fitted
 from eigenlens._data import alone, for_estimator
 from eigenlens._estimator import Estimator
 from eigenlens._results import Verification, verification
 
 
-def verify(estimator: Any, X: Any, *, sample_weight: Any = None, tolerance: float | None = None) -> Verification:
-    """Checks a fitted PCA against the data it was made from.
+def verify(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    sample_weight: Any = None,
+    tolerance: float | None = None,
+) -> Verification:
+    """Checks a fitted PCA, or a classifier of ours, against the data it was made from.
 
     Parameters
     ----------
@@ -22,6 +30,8 @@ def verify(estimator: Any, X: Any, *, sample_weight: Any = None, tolerance: floa
         Anything with `components_`, `explained_variance_`, `explained_variance_ratio_` and `mean_`.
     X : array-like, sparse matrix, table or path
         The training data.
+    y : array-like of shape (n_samples,), optional
+        Their classes, for a classifier.
     sample_weight : array-like of shape (n_samples,), optional
         The weights of the training.
     tolerance : float, optional
@@ -46,7 +56,8 @@ def verify(estimator: Any, X: Any, *, sample_weight: Any = None, tolerance: floa
     check_is_fitted(estimator)
     if isinstance(estimator, Estimator):
         data = for_estimator(estimator, X, reset=False, sample_weight=sample_weight)
-        return verification(estimator._model.verify(data.given))
+        target = estimator._as_target(X, y) if isinstance(estimator, Classifier) else None
+        return verification(estimator._model.verify(data.given, target))
     data = alone(X, sample_weight)
     ratio = np.asarray(estimator.explained_variance_ratio_, dtype=np.float64)
     values = np.asarray(estimator.explained_variance_, dtype=np.float64)

@@ -101,6 +101,13 @@ impl Target {
         Target { body: Body::Classes { codes, names: numbers.into_keys().collect() } }
     }
 
+    /// A class for every sample by its number among these names, whose order is kept: `None` where a number is
+    /// none of them.
+    pub fn coded(codes: Vec<u32>, names: Vec<String>) -> Option<Target> {
+        let known = codes.iter().all(|&code| (code as usize) < names.len());
+        known.then_some(Target { body: Body::Classes { codes, names } })
+    }
+
     /// Numbers to keep (n × q), one column or several; NaN where one is missing.
     pub fn numbers(values: Array2<f64>) -> Target {
         Target { body: Body::Numbers(values) }

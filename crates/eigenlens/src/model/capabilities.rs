@@ -71,6 +71,12 @@ pub trait Classifier: Send + Sync {
 
     /// The probability of each class given what is observed of each sample (n × classes).
     fn predict_proba(&self, data: &AnyDataset) -> Result<Array2<f64>>;
+
+    /// How much speaks for each class (n × classes): logarithms of the probabilities, less what all classes of
+    /// a sample have in common.
+    fn decision_function(&self, data: &AnyDataset) -> Result<Array2<f64>> {
+        Ok(self.predict_proba(data)?.mapv(f64::ln))
+    }
 }
 
 impl dyn Classifier + '_ {
