@@ -24,6 +24,9 @@ from eigenlens._results import Certificate, Plan, certificate
 
 SHARED = {"memory": [MEMORY], "n_jobs": [JOBS, NOTHING]}
 
+# Every estimator over a compiled method, by its name: what model files are loaded into.
+ESTIMATORS: dict[str, type[Estimator]] = {}
+
 
 class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """An estimator over a compiled method.
@@ -33,9 +36,16 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     """
 
     _method: str
+    # Whether it is what a model of its method becomes where no estimator of ours saved it.
+    _is_usual = True
     _constraints: dict[str, list[Any]]
     _ensure_min_samples = 2
     _ensure_min_features = 1
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if hasattr(cls, "_method") and cls.__module__.startswith("eigenlens."):
+            ESTIMATORS[cls.__name__] = cls
 
     # What a subclass says.
 

@@ -78,6 +78,7 @@ class IncrementalPCA(Estimator):
     """
 
     _method = "pca"
+    _is_usual = False
     _constraints = {
         "n_components": [Whole(1), NOTHING],
         "whiten": [TRUTH],

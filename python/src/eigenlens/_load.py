@@ -7,42 +7,13 @@ import os
 from typing import Any
 
 from eigenlens import _core
-from eigenlens._bayesian_pca import BayesianPCA
-from eigenlens._classical_mds import ClassicalMDS
-from eigenlens._estimator import Estimator
-from eigenlens._incremental_pca import IncrementalPCA
-from eigenlens._isomap import Isomap
-from eigenlens._kernel_pca import KernelPCA
-from eigenlens._kernel_supervised_pca import KernelSupervisedPCA
-from eigenlens._locally_linear import LocallyLinearEmbedding
-from eigenlens._mini_batch_sparse_pca import MiniBatchSparsePCA
-from eigenlens._pca import PCA
-from eigenlens._probabilistic_pca import ProbabilisticPCA
-from eigenlens._probabilistic_pca_mixture import ProbabilisticPCAMixture
-from eigenlens._sparse_pca import SparsePCA
-from eigenlens._spectral_embedding import SpectralEmbedding
-from eigenlens._supervised_pca import SupervisedPCA
-from eigenlens._truncated_svd import TruncatedSVD
+from eigenlens._estimator import ESTIMATORS, Estimator
 
-# By method, for models that no estimator saved; a new estimator is a row here.
-_BY_METHOD: dict[str, type[Estimator]] = {
-    "pca": PCA,
-    "lsa": TruncatedSVD,
-    "ppca": ProbabilisticPCA,
-    "bayesian-pca": BayesianPCA,
-    "ppca-mixture": ProbabilisticPCAMixture,
-    "sparse-pca": SparsePCA,
-    "supervised-pca": SupervisedPCA,
-    "kernel-supervised-pca": KernelSupervisedPCA,
-    "kernel-pca": KernelPCA,
-    "mds": ClassicalMDS,
-    "isomap": Isomap,
-    "laplacian": SpectralEmbedding,
-    "lle": LocallyLinearEmbedding,
-}
-_CLASSES: dict[str, type[Estimator]] = {
-    one.__name__: one for one in (*_BY_METHOD.values(), IncrementalPCA, MiniBatchSparsePCA)
-}
+
+def _usual(method: str) -> type[Estimator] | None:
+    """The estimator of a method, for models that none of ours saved."""
+    usual = (one for one in ESTIMATORS.values() if one._method == method and one._is_usual)
+    return next(usual, None)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -68,12 +39,12 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     model = _core.Model.load(path)
     words = model.options
-    kind = _CLASSES.get(words.get("class", ""))
+    kind = ESTIMATORS.get(words.get("class", ""))
     if kind is None or kind._method != model.method:
-        if model.method not in _BY_METHOD:
-            known = ", ".join(_BY_METHOD)
+        kind = _usual(model.method)
+        if kind is None:
+            known = ", ".join(sorted({one._method for one in ESTIMATORS.values()}))
             raise ValueError(f"{path}: a model of `{model.method}`; Python knows {known}")
-        kind = _BY_METHOD[model.method]
         parameters = kind._parameters_of(model)
         stored: dict[str, Any] = {}
     else:

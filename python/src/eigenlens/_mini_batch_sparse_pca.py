@@ -51,6 +51,7 @@ explained_variance_ratio_, total_variance_, plan_, warnings_, n_features_in_, fe
     array([0, 1])
     """
 
+    _is_usual = False
     _constraints = {
         **{name: SparsePCA._constraints[name] for name in _SHARED},
         "callback": [NOTHING, CALLABLE],
