@@ -6,8 +6,10 @@ import pytest
 
 sklearn = pytest.importorskip("sklearn")
 
+from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import eigenlens
 from eigenlens import (
     PCA,
     BayesianPCA,
@@ -16,6 +18,7 @@ from eigenlens import (
     Isomap,
     KernelPCA,
     KernelSupervisedPCA,
+    LinearDiscriminantAnalysis,
     LocallyLinearEmbedding,
     MiniBatchSparsePCA,
     Nystroem,
@@ -66,6 +69,16 @@ ESTIMATORS = [
     Nystroem(n_components=1),
     Nystroem(n_components=5, landmarks="pivoted_cholesky"),
     RBFSampler(n_components=1),
+    LinearDiscriminantAnalysis(),
+    LinearDiscriminantAnalysis(solver="eigen", shrinkage=0.5),
+]
+# Whatever else is exported, as it is made.
+LISTED = {type(estimator) for estimator in ESTIMATORS}
+EXPORTED = [getattr(eigenlens, name) for name in eigenlens.__all__]
+ESTIMATORS += [
+    kind()
+    for kind in EXPORTED
+    if isinstance(kind, type) and issubclass(kind, BaseEstimator) and kind not in LISTED
 ]
 
 

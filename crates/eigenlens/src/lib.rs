@@ -23,6 +23,7 @@
 //! | [`SparsePca`] | the covariance, with a search of its own | largest | [`SparsePcaModel`] |
 //! | [`SupervisedPca`] | `Xᵀ H K_y H X`, through the thin product `Xᵀ H Δ` | largest | [`SupervisedPcaModel`] |
 //! | [`KernelSupervisedPca`] | `Δᵀ H K_x H Δ` | largest | [`KernelSupervisedPcaModel`] |
+//! | [`Lda`] | the class means, in a basis that whitens the covariance within classes | largest | [`LdaModel`] |
 //! | [`KernelPca`] | the centred kernel matrix, stored, in blocks, by landmarks or random features | largest | [`KernelPcaModel`] |
 //! | [`Mds`] | `−½ H D∘D H` of distances | largest | [`EmbeddingModel`] |
 //! | [`Isomap`] | the same of distances along the data | largest | [`EmbeddingModel`] |
@@ -72,10 +73,10 @@ pub use kernel::{
 pub use linalg::cancel::Cancel;
 pub use methods::{
     Algorithm, Approximation, Axis, AxisShare, BayesianPca, Estimator, Fit, FitContext, Fitted,
-    Isomap, KernelPca, KernelStorage, KernelSupervisedPca, Landmarks, LaplacianEigenmaps, Lle, Lsa,
-    METHODS, Mds, Method, OptionKind, OptionSpec, OptionValue, OptionValues, PartsCompared, Pca,
-    PenaltyScale, PerComponent, Ppca, PpcaMixture, Range, SparsePca, SupervisedPca, Transformer,
-    WithTarget, from_parts,
+    Isomap, KernelPca, KernelStorage, KernelSupervisedPca, Landmarks, LaplacianEigenmaps, Lda,
+    LdaModel, Lle, Lsa, METHODS, Mds, Method, OptionKind, OptionSpec, OptionValue, OptionValues,
+    PartsCompared, Pca, PenaltyScale, PerComponent, Pooling, Ppca, PpcaMixture, Range, Shrinkage,
+    SingularWithin, SparsePca, SupervisedPca, Transformer, WithTarget, from_parts,
 };
 pub use model::parts::{Parts, Value};
 pub use model::{
@@ -116,6 +117,8 @@ mod pages {
     struct SupervisedPcaPage;
     #[doc = include_str!("../../../docs/methods/kernel-supervised-pca.md")]
     struct KernelSupervisedPcaPage;
+    #[doc = include_str!("../../../docs/methods/lda.md")]
+    struct LdaPage;
     #[doc = include_str!("../../../docs/methods/mds.md")]
     struct MdsPage;
     #[doc = include_str!("../../../docs/methods/isomap.md")]

@@ -21,6 +21,7 @@ from eigenlens._incremental_pca import IncrementalPCA
 from eigenlens._isomap import Isomap
 from eigenlens._kernel_pca import KernelPCA
 from eigenlens._kernel_supervised_pca import KernelSupervisedPCA
+from eigenlens._linear_discriminant_analysis import LinearDiscriminantAnalysis
 from eigenlens._load import load
 from eigenlens._locally_linear import LocallyLinearEmbedding
 from eigenlens._mini_batch_sparse_pca import MiniBatchSparsePCA
@@ -50,6 +51,7 @@ __all__ = [
     "Isomap",
     "KernelPCA",
     "KernelSupervisedPCA",
+    "LinearDiscriminantAnalysis",
     "LocallyLinearEmbedding",
     "MiniBatchSparsePCA",
     "Moments",

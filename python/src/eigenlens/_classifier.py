@@ -52,7 +52,8 @@ class Classifier(ClassifierMixin, Estimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of each sample (n_samples,)."""
-        return self.classes_[self._of_samples("decision_function", X).argmax(axis=1)]
+        best = self._of_samples("decision_function", X).argmax(axis=1)
+        return self.classes_[best]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class given each sample (n_samples × n_classes)."""

@@ -372,6 +372,17 @@ const TABLE: &[Row] = &[
         then: &[],
     },
     Row {
+        method: "lda",
+        data: &["tall.csv"],
+        options: &[
+            "--target class",
+            "-k 1 --target class --shrinkage 0.2",
+            "--target class --shrinkage auto",
+            "--target class --pooling priors --weights weight",
+        ],
+        then: &[],
+    },
+    Row {
         method: "kernel-supervised-pca",
         data: &["tall.csv"],
         options: &[

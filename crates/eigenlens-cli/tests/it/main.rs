@@ -6,6 +6,7 @@ mod errors;
 mod file_kinds;
 mod formats;
 mod kernel_pca;
+mod lda;
 mod missing;
 mod models;
 mod models_v1;

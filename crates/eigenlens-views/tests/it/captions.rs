@@ -1,7 +1,9 @@
 //! Pictures of loadings say what loadings are, and it is true.
 
 use crate::{numbers, svg};
-use eigenlens::{Dataset, Lsa, Model, Pca, Ppca, Projection, SparsePca, SupervisedPca, Target};
+use eigenlens::{
+    Dataset, Lda, Lsa, Model, Pca, Ppca, Projection, SparsePca, SupervisedPca, Target,
+};
 use ndarray::{Array2, ArrayView1};
 
 fn standard_deviation(values: ArrayView1<f64>) -> f64 {
@@ -56,4 +58,30 @@ fn loadings_are_components_times_what_the_caption_says() {
             assert!(svg.contains(&format!("Loadings: components times {words}.")), "{kind}");
         }
     }
+}
+
+/// Discriminants: loadings are the coefficients that give scores of variance 1 within classes, and distances between
+/// scores are those of Mahalanobis, not those between samples.
+#[test]
+fn discriminants_say_what_their_loadings_and_distances_are() {
+    let mut x = numbers(60);
+    x.column_mut(1).iter_mut().enumerate().for_each(|(i, v)| *v += (i % 3) as f64);
+    let target = Target::classes((0..60).map(|i| ["a", "b", "c"][i % 3]));
+    let model = Lda::new(2).fit(&x, &target).unwrap();
+    let linear = Model::linear(&model).unwrap();
+    let scale = linear.scale.clone().unwrap();
+    let standardized =
+        Array2::from_shape_fn(x.dim(), |(i, f)| (x[[i, f]] - linear.mean[f]) / scale[f]);
+    let scores = model.transform(&x).unwrap();
+    let off = &standardized.dot(&linear.loadings) - &scores;
+    assert!(off.iter().all(|v| v.abs() < 1e-9));
+    let words = "components times what makes the variance of their scores within classes 1.";
+    assert!(svg("loadings", &model, &x).unwrap().contains(words));
+    let biplot = svg("biplot", &model, &x).unwrap();
+    assert!(biplot.contains("in units of the spread within classes"), "{biplot}");
+    assert!(!biplot.contains("approximate distances between samples."));
+    let pca = Pca::new(2).fit(&x).unwrap();
+    assert!(svg("biplot", &pca, &x).unwrap().contains("approximate distances between samples."));
+    // The scree says of what its shares are.
+    assert!(svg("scree", &model, &x).unwrap().contains("the variance between classes"));
 }

@@ -2,8 +2,8 @@
 
 use super::estimator::Method;
 use super::{
-    bayesian, isomap, kernel_pca, kernel_supervised_pca, laplacian, lle, lsa, mds, mixture, pca,
-    ppca, sparse_pca, supervised_pca,
+    bayesian, isomap, kernel_pca, kernel_supervised_pca, laplacian, lda, lle, lsa, mds, mixture,
+    pca, ppca, sparse_pca, supervised_pca,
 };
 use crate::error::Result;
 use crate::model::Model;
@@ -20,6 +20,7 @@ pub static METHODS: &[&Method] = &[
     &kernel_pca::METHOD,
     &supervised_pca::METHOD,
     &kernel_supervised_pca::METHOD,
+    &lda::METHOD,
     &mds::METHOD,
     &isomap::METHOD,
     &laplacian::METHOD,

@@ -80,7 +80,7 @@ fn of_equal_probabilities_the_first_counts() {
 fn capabilities_of_every_method_keep_their_word() {
     let x = clouds();
     let data = AnyDataset::from(Dataset::from(&x));
-    let target = Target::classes((0..90).map(|i| if i % 3 == 0 { "a" } else { "b" }));
+    let target = Target::classes((0..90).map(|i| ["a", "b", "c"][i % 3]));
     for method in METHODS {
         let mut values = method.values();
         values.set_n_components(2);

@@ -42,6 +42,7 @@ pub fn values(
 
 /// Classes by the size of a feature: the same for a row wherever it stands.
 pub fn classes(feature: ArrayView1<f64>) -> Target {
-    let class = |v: f64| ["a", "b", "c", "d", "e"][((v / 6.0 + 2.5).clamp(0.0, 4.0)) as usize];
+    const NAMES: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    let class = |v: f64| NAMES[((v / 3.0 + 4.0).clamp(0.0, 7.0)) as usize];
     Target::classes(feature.iter().map(|v| class(*v)))
 }

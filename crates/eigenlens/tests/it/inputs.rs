@@ -3,8 +3,8 @@
 use crate::support::{Random, assert_all_close, to_csr};
 use eigenlens::{
     AnyArray, AnyDataset, BayesianPca, Csr, Dataset, Estimator, Fit, FitContext, Isomap, KernelPca,
-    KernelSupervisedPca, LaplacianEigenmaps, Lle, Lsa, METHODS, Mds, Missing, Model, Pca, Ppca,
-    PpcaMixture, SampleWeights, SparsePca, SupervisedPca, Target, Transformer,
+    KernelSupervisedPca, LaplacianEigenmaps, Lda, Lle, Lsa, METHODS, Mds, Missing, Model, Pca,
+    Ppca, PpcaMixture, SampleWeights, SparsePca, SupervisedPca, Target, Transformer,
 };
 use ndarray::{Array2, Axis, array, s};
 
@@ -75,7 +75,8 @@ fn every_method_gives_the_same_bits_however_its_data_are_handed_over() {
         LaplacianEigenmaps::new(2).neighbors(12),
         Lle::new(2).neighbors(12)
     );
-    found.extend(each!(supervised: SupervisedPca::new(2), KernelSupervisedPca::new(2)));
+    found
+        .extend(each!(supervised: SupervisedPca::new(2), KernelSupervisedPca::new(2), Lda::new(1)));
     let mut all: Vec<_> = METHODS.iter().map(|method| method.name).collect();
     found.sort();
     all.sort_unstable();

@@ -19,6 +19,7 @@ mod kernel_pca;
 mod kernel_pre_images;
 mod kernel_supervised;
 mod layers;
+mod lda;
 mod lle_variants;
 mod missing;
 mod no_panic;
