@@ -45,10 +45,15 @@ fn flowers_are_separated_named_and_checked() {
     sandbox.write("mixed.csv", &text.replace("virginica", "setosa"));
     let ran = sandbox.run(&["verify", "iris.model.safetensors", "mixed.csv"]);
     assert_ne!(ran.code, 0, "{}", ran.out);
-    for kind in ["scores", "scree", "loadings", "biplot"] {
+    for (kind, words) in [
+        ("scores", "LD1"),
+        ("scree", "the variance between classes"),
+        ("loadings", "LD1"),
+        ("biplot", "LD1"),
+    ] {
         let draw = ["plot", "iris.model.safetensors", "iris.csv", "--kind", kind, "-o", "p.svg"];
         sandbox.ok(&draw);
-        assert!(sandbox.text("p.svg").contains("LD1"), "{kind}");
+        assert!(sandbox.text("p.svg").contains(words), "{kind}");
     }
     sandbox.ok(&["report", "iris.model.safetensors", "iris.csv", "-o", "r.html"]);
     assert!(sandbox.text("r.html").contains("variance between classes"));

@@ -343,7 +343,7 @@ impl Model for LdaModel {
         let largest = self.components().rows().into_iter().map(words).collect();
         let mut scree =
             ScreeHeights::new(&self.parts.values, k, self.parts.values.iter().sum(), 1.0);
-        scree.what = "Variance between classes over that within";
+        scree.what = "Between/within variance";
         scree.of = BETWEEN;
         Summary {
             headline: format!(
