@@ -42,12 +42,20 @@ def tables():
     }
 
 
-@pytest.mark.parametrize("parameters", SOLVERS, ids=str)
-@pytest.mark.parametrize("name", tables())
+def comparable():
+    """Every table with every solver; but where pixels never vary, the covariance that `lsqr` and `eigen` invert
+    without shrinkage is singular, and there is no one answer."""
+    return [
+        pytest.param(name, parameters, id=f"{name} {parameters}")
+        for name in tables()
+        for parameters in SOLVERS
+        if name != "digits" or parameters["solver"] == "svd" or "shrinkage" in parameters
+    ]
+
+
+@pytest.mark.parametrize(("name", "parameters"), comparable())
 def test_numbers_are_scikit_learns(name, parameters):
     X, y = tables()[name]
-    if name == "digits" and parameters in ({"solver": "lsqr"}, {"solver": "eigen"}):
-        pytest.skip("pixels that never vary: scikit-learn divides by 0")
     ours = LinearDiscriminantAnalysis(**parameters).fit(X, y)
     theirs = Theirs(**parameters).fit(X, y)
     tolerance = 2e-3 if X.dtype == np.float32 else 1e-6
