@@ -586,10 +586,9 @@ impl Seen {
     /// The only other way out: the method does not take this, and says so.
     fn usage(&mut self, case: &Case, error: &Error) {
         let plain = case.configuration.is_empty();
-        // Not every method that takes gaps integrates them out.
-        let complete = case.data.missing() != Missing::Em;
-        let takes =
-            plain && complete && matches!(case.kind, NComponents::Fixed(_) | NComponents::All);
+        // Not every method that takes gaps integrates them out, nor takes numbers for a target.
+        let usual = case.data.missing() != Missing::Em && case.target.class_names().is_some();
+        let takes = plain && usual && matches!(case.kind, NComponents::Fixed(_));
         let own = matches!(error, Error::NotDefined { .. } | Error::Unsupported { .. });
         if takes || !(own || error.kind() == ErrorKind::Usage) {
             self.wrong.push(format!("{case}: {error:?}"));
