@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from eigenlens import PCA, ProbabilisticPCA, RBFSampler, SupervisedPCA, load, plots
-from eigenlens._load import _BY_METHOD
+from eigenlens._estimator import ESTIMATORS
 
 FLAGS = {
     "supervised-pca": ["--target", "species"],
     "kernel-supervised-pca": ["--target", "species"],
+    "lda": ["--target", "species"],
     "ppca-mixture": ["--parts", "2"],
     "sparse-pca": ["--path", "6"],
     "isomap": ["--bridges"],
@@ -38,7 +39,7 @@ def run(tmp_path_factory):
     return run
 
 
-@pytest.mark.parametrize("method", _BY_METHOD)
+@pytest.mark.parametrize("method", sorted({one._method for one in ESTIMATORS.values()}))
 def test_every_plot_has_the_bytes_of_the_command_line(run, method):
     flags = FLAGS.get(method, [])
     folder = run("fit", method, "iris.csv", "-k", 2, *flags, "-o", "m.safetensors")
