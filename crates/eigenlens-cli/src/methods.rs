@@ -70,11 +70,13 @@ impl FromArgMatches for FitMethod {
 }
 
 fn subcommand(method: &'static Method) -> Command {
-    let command = Fit::augment_args(Command::new(method.name).about(method.about));
+    let command = Fit::augment_args(Command::new(method.name));
     let command = match method.supervised {
         true => TargetArgs::augment_args(command),
         false => command,
     };
+    // What the method is for, in place of what its arguments are.
+    let command = command.about(method.about).long_about(None);
     command.next_help_heading("Method").args(method.options().filter(|s| can_be_said(s)).map(arg))
 }
 

@@ -426,7 +426,7 @@ fn every_configuration() {
     let rules = [Rule::CumulativeShare(0.5), Rule::Minka, Rule::ParallelAnalysis];
     let mut kinds = vec![Fixed(5), VarianceShare(0.6), All];
     kinds.extend(rules.map(NComponents::Rule));
-    let tables = Tables::new(400, 350);
+    let tables = Tables::new(240, 200);
     let mut wrong = Vec::new();
     for method in METHODS {
         let plain = [Configuration::new()];
@@ -452,6 +452,8 @@ struct Tables {
     /// A flat spectrum, of which shares need many components.
     flat: Array2<f32>,
     falling: Array2<f64>,
+    /// Nothing below 0, for kernels of counts.
+    counts: Array2<f64>,
     gappy: Array2<f64>,
     /// Fewer samples than features, with gaps.
     gappy_wide: Array2<f64>,
@@ -470,6 +472,7 @@ impl Tables {
         };
         Tables {
             flat: Random::new(8).normals(n, d).mapv(|v| v as f32),
+            counts: falling.mapv(f64::abs),
             gappy: with_gaps(falling.slice(ndarray::s![..300, ..40]).to_owned()),
             gappy_wide: with_gaps(distinct(10, 60, 150)),
             falling,
@@ -485,6 +488,10 @@ impl Tables {
             (AnyDataset::from(Dataset::from(&self.flat)), named(self.flat.nrows())),
             (AnyDataset::from(Dataset::from(&self.falling)), named(self.falling.nrows())),
         ];
+        if method.options().any(|option| option.name == "kernel") {
+            tables
+                .push((AnyDataset::from(Dataset::from(&self.counts)), named(self.counts.nrows())));
+        }
         if method.takes_missing {
             for x in [&self.gappy, &self.gappy_wide] {
                 let data = Dataset::from(x).with_missing(Missing::Em);
@@ -589,7 +596,10 @@ impl Seen {
         // Not every method that takes gaps integrates them out, nor takes numbers for a target.
         let usual = case.data.missing() != Missing::Em && case.target.class_names().is_some();
         let takes = plain && usual && matches!(case.kind, NComponents::Fixed(_));
-        let own = matches!(error, Error::NotDefined { .. } | Error::Unsupported { .. });
+        let own = matches!(
+            error,
+            Error::NotDefined { .. } | Error::Unsupported { .. } | Error::Negative { .. }
+        );
         if takes || !(own || error.kind() == ErrorKind::Usage) {
             self.wrong.push(format!("{case}: {error:?}"));
         }
