@@ -6,7 +6,7 @@
 //!
 //! | in the file | what |
 //! | --- | --- |
-//! | arrays | `components` (k × d), `values` (k), `mean`, `weight`, `column_variances` (d) … |
+//! | arrays | `components` (k × d), `values` (k), `mean`, `inv_scale`, `column_variances` (d) … |
 //! | `__metadata__.eigenlens` | JSON: `format_version`, `program`, `method`, `options`, `input`, `model`, `sha256` |
 
 mod container;

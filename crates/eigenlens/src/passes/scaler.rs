@@ -5,7 +5,7 @@ use crate::linalg::dense::{exponent_of, power_of_two};
 use crate::linalg::simd::vectorized;
 use crate::scalar::Scalar;
 
-/// `xs_f = ((x_f 2⁻ᵉ − mean_f) − low_f) · weight_f`: centring, scaling and the power of two that
+/// `xs_f = ((x_f 2⁻ᵉ − mean_hi_f) − mean_lo_f) · inv_scale_f`: centring, scaling and the power of two that
 /// keeps squares within the range of numbers. Applied in passing, never in place.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scaler {

@@ -37,6 +37,18 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("exact", "true"),
 ];
 
+/// An option, perhaps one value of it, and what it has a meaning with, where the method has that.
+const WITH: &[(&str, Option<&str>, (&str, &str))] = &[
+    ("ridge", None, ("penalty", "0.1")),
+    ("penalty_scale", None, ("penalty", "0.1")),
+    ("selection", None, ("landmarks", "60")),
+    ("orthogonal", None, ("random_features", "200")),
+    ("solver", None, ("supervision", "0.5")),
+    ("oversampling", None, ("supervision", "0.5")),
+    ("affinity", Some("rbf"), ("bridges", "false")),
+    ("variant", Some("hessian"), ("n_neighbors", "30")),
+];
+
 /// Every option of a method, one at a time, with those that it needs.
 pub fn configurations(method: &Method) -> Vec<Configuration> {
     let mut all = Vec::new();
@@ -45,8 +57,15 @@ pub fn configurations(method: &Method) -> Vec<Configuration> {
             if LEFT_OUT.contains(&(option.name, text.as_str())) {
                 continue;
             }
-            let needed = option.needs.iter().map(|(other, values)| value(method, other, values[0]));
-            all.push(needed.chain([value(method, option.name, &text)]).collect());
+            let needed = option.needs.iter().map(|(other, values)| (*other, values[0]));
+            let with = WITH.iter().filter(|(name, of, (other, _))| {
+                *name == option.name
+                    && of.is_none_or(|of| of == text)
+                    && method.options().any(|option| option.name == *other)
+            });
+            let others = needed.chain(with.map(|(.., other)| *other));
+            let own = (option.name, text.as_str());
+            all.push(others.chain([own]).map(|(name, text)| value(method, name, text)).collect());
         }
     }
     all
