@@ -43,8 +43,13 @@ const WITH: &[(&str, Option<&str>, (&str, &str))] = &[
     ("penalty_scale", None, ("penalty", "0.1")),
     ("selection", None, ("landmarks", "60")),
     ("orthogonal", None, ("random_features", "200")),
-    ("solver", None, ("supervision", "0.5")),
-    ("oversampling", None, ("supervision", "0.5")),
+    ("solver", Some("covariance"), ("supervision", "0.5")),
+    ("solver", Some("iterative"), ("supervision", "0.5")),
+    // Routes of PCA alone.
+    ("solver", Some("dual"), ("supervision", "0")),
+    ("solver", Some("svd"), ("supervision", "0")),
+    ("solver", Some("randomized"), ("supervision", "0")),
+    ("oversampling", None, ("supervision", "0")),
     ("affinity", Some("rbf"), ("bridges", "false")),
     ("variant", Some("hessian"), ("n_neighbors", "30")),
 ];
