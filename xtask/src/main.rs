@@ -16,6 +16,9 @@ commands:
   pages          writes the tables of options on the pages of the methods anew
   bits OLD NEW   fits the same tables by two eigenlens programs and compares models and scores bit by
                  bit; options: --case SUBSTRING, --threads-new N; `bits --list` lists the cases
+  campaign       thousands of fits whose certificates are compared with the truth in double-double
+                 arithmetic, by family: false bounds, and how wide the true ones are; options:
+                 --fits N (5000), --family NAME [--case INDEX], --seed S, --json FILE, --list
   bench peers    eigenlens beside its peers: time, memory, accuracy (needs Python and its packages'
                  index); options: --case NAME, --only PROGRAM, --runs N, --slow SECONDS, --quick
   bench files    whole jobs on files, from table to scores, beside polars, pandas and scikit-learn;
@@ -40,6 +43,7 @@ fn main() -> ExitCode {
         ["test"] => test(),
         ["pages"] => pages(),
         ["bits", options @ ..] => bits::run(options),
+        ["campaign", options @ ..] => campaign(options),
         ["bench", "peers", options @ ..] => bench("eigenlens-bench", "peers.py", options),
         ["bench", "files", options @ ..] => bench("eigenlens", "files.py", options),
         ["bench", "overhead", options @ ..] => bench("eigenlens-bench", "overhead.py", options),
@@ -100,6 +104,18 @@ fn test() -> Result<(), String> {
     } else {
         Err(format!("failed: {}", failed.join("; ")))
     }
+}
+
+/// Certificates beside the truth: needs no other program.
+fn campaign(options: &[&str]) -> Result<(), String> {
+    const PROGRAM: &str = "eigenlens-campaign";
+    let release = release_directory()?;
+    step(
+        &format!("build {PROGRAM}"),
+        cargo().args(["build", "--release", "--workspace", "--bin", PROGRAM]),
+    )?;
+    let program = release.join(format!("{PROGRAM}{}", env::consts::EXE_SUFFIX));
+    step("certificates beside the truth", Command::new(program).args(options))
 }
 
 /// Builds our side, prepares a virtual environment for the others and hands over to the script,

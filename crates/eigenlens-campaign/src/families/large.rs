@@ -1,0 +1,139 @@
+//! Data large enough for iterations and probes, built so that their covariance is known exactly ([`crate::exact`]).
+
+use crate::exact::{Exact, Factor, directions_beside};
+use crate::problem::{Judged, Problem};
+use crate::random::Random;
+use eigenlens::{Result, Solver};
+use ndarray::{Array2, Axis, concatenate};
+
+/// Bits of f64 and f32 numbers.
+const DOUBLE: i32 = 53;
+const SINGLE: i32 = 24;
+
+/// Standard deviations that fall from 1, by the same factor or like a power of their number.
+fn falling(random: &mut Random, m: usize) -> Vec<f64> {
+    let (ratio, power) = (random.log_between(0.85, 0.99), random.log_between(0.2, 1.5));
+    let geometric = random.chance(0.5);
+    let each = |j: usize| match geometric {
+        true => ratio.powi(j as i32),
+        false => (1.0 + j as f64).powf(-power),
+    };
+    (0..m).map(each).collect()
+}
+
+/// Some standard deviations, from `first` on, brought together to within this gap between neighbours' variances.
+fn cluster(deviations: &mut [f64], first: usize, size: usize, gap: f64) {
+    let variance = deviations[first] * deviations[first];
+    let last = (first + size).min(deviations.len());
+    for (i, s) in deviations[first..last].iter_mut().enumerate() {
+        *s = (variance - gap * i as f64).sqrt();
+    }
+}
+
+/// A few hundred features, with more directions than a short iteration exhausts.
+fn tall(random: &mut Random, deviations: &[f64]) -> Exact {
+    let d = random.pick(&[256, 512]);
+    let repeats = random.between(2, 3);
+    Factor::hadamard(random, d, deviations, DOUBLE).data(random, 256, repeats)
+}
+
+fn tolerance(random: &mut Random) -> Option<f64> {
+    random.pick(&[None, None, Some(1e-3), Some(1e-5), Some(1e-12)])
+}
+
+pub fn krylov(random: &mut Random) -> Result<Judged> {
+    let m = random.between(100, 200);
+    let deviations = falling(random, m);
+    let Exact { x, truth } = tall(random, &deviations);
+    let k = random.between(1, 12);
+    let (solver, tolerance) = (Solver::Iterative, tolerance(random));
+    Problem { solver, tolerance, ..Problem::new(x, k) }.judge_by(&truth)
+}
+
+pub fn krylov_clusters(random: &mut Random) -> Result<Judged> {
+    let m = random.between(100, 200);
+    let mut deviations = falling(random, m);
+    let (first, size) = (random.between(0, 6), random.between(2, 14));
+    let gap = random.log_between(1e-9, 1e-2) * deviations[first] * deviations[first];
+    cluster(&mut deviations, first, size, gap);
+    // What comes after a cluster lies below it.
+    let rest = deviations[first + size - 1] / deviations[first];
+    deviations[first + size..].iter_mut().for_each(|s| *s *= rest);
+    let Exact { x, truth } = tall(random, &deviations);
+    let k = random.between(1, 14);
+    let (solver, tolerance) = (Solver::Iterative, tolerance(random));
+    let about = format!("cluster of {size} from {first}, gap {gap:.0e}");
+    Problem { solver, tolerance, about, ..Problem::new(x, k) }.judge_by(&truth)
+}
+
+pub fn randomized(random: &mut Random) -> Result<Judged> {
+    let m = random.between(60, 200);
+    let mut deviations = falling(random, m);
+    if random.chance(0.3) {
+        let gap = random.log_between(1e-9, 1e-2);
+        cluster(&mut deviations, 0, 4, gap);
+    }
+    deviations.sort_by(|a, b| b.total_cmp(a));
+    let Exact { x, truth } = tall(random, &deviations);
+    let k = random.between(1, 12);
+    let solver = Solver::Randomized {
+        oversampling: random.between(2, 12),
+        power_iterations: random.between(0, 8),
+    };
+    Problem { solver, ..Problem::new(x, k) }.judge_by(&truth)
+}
+
+pub fn probes(random: &mut Random) -> Result<Judged> {
+    let m = random.between(80, 120);
+    let mut deviations = falling(random, m);
+    if random.chance(0.4) {
+        let (first, gap) = (random.between(0, 20), random.log_between(1e-9, 1e-3));
+        cluster(&mut deviations, first, 5, gap);
+        deviations.sort_by(|a, b| b.total_cmp(a));
+    }
+    let Exact { x, truth } = tall(random, &deviations);
+    let k = random.between(24, 70);
+    let solver = random.pick(&[Solver::Auto, Solver::Covariance, Solver::Iterative]);
+    Problem { solver, ..Problem::new(x, k) }.judge_by(&truth)
+}
+
+/// Fewer samples than features, in either element type.
+pub fn dual(random: &mut Random) -> Result<Judged> {
+    let single = random.chance(0.3);
+    let m = random.between(6, 30);
+    let deviations = falling(random, m);
+    let d = random.between(200, 600);
+    let digits = if single { SINGLE } else { DOUBLE };
+    let factor = Factor::rotated(random, d, &deviations, digits);
+    let Exact { x, truth } = factor.data(random, 64, 1);
+    let k = random.between(1, m);
+    let solver = random.pick(&[Solver::Auto, Solver::Dual, Solver::Svd, Solver::Iterative]);
+    let problem = Problem { solver, ..Problem::new(x, k) };
+    if single { problem.single().judge_by(&truth) } else { problem.judge_by(&truth) }
+}
+
+/// The leading direction is orthogonal to what the default seed would draw to begin with and to probe with, did
+/// nothing of the data go into it: an iteration of its own never sees it, and the probes do not miss it.
+pub fn against_the_seed(random: &mut Random) -> Result<Judged> {
+    const SEED: u64 = 0;
+    let (d, k, tail) = (random.pick(&[1000, 2000]), 2, 100);
+    let draw = |purpose: u64, width: usize| Random::stream(SEED, purpose).matrix(d, width);
+    let oversampling = 10;
+    let (start, solver) = match random.chance(0.7) {
+        true => (draw(1, 8), Solver::Auto),
+        false => {
+            let solver = Solver::Randomized { oversampling, power_iterations: 3 };
+            (draw(2, k + 1 + oversampling), solver)
+        }
+    };
+    let seen = concatenate(Axis(1), &[start.view(), draw(3, 8).view()]).unwrap_or_default();
+    let hidden = directions_beside(random, &seen, 1);
+    let others = directions_beside(random, &hidden, 2 + tail);
+    let directions = concatenate(Axis(1), &[hidden.view(), others.view()]).unwrap_or_default();
+    let variances = [1.05, 1.0, 0.5].into_iter().chain((0..tail).map(|_| 0.2 / tail as f64));
+    let deviations: Vec<f64> = variances.map(f64::sqrt).map(|s| s / 2.0).collect();
+    let directions: Array2<f64> = directions.as_standard_layout().into_owned();
+    let factor = Factor::of_directions(directions, &deviations, DOUBLE);
+    let Exact { x, truth } = factor.data(random, 512, 5);
+    Problem { solver, ..Problem::new(x, k) }.judge_by(&truth)
+}
