@@ -74,6 +74,11 @@ impl Check {
         self.bound.is_nan() || self.found.is_nan() || self.found > most
     }
 
+    /// Whether it is false and was to be true without any condition.
+    pub fn is_failure(&self) -> bool {
+        self.is_false() && self.claim != Claim::Conditional
+    }
+
     /// How many times more than the bound is true.
     pub fn factor(&self) -> f64 {
         self.found / self.bound

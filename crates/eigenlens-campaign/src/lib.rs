@@ -33,8 +33,6 @@ pub struct Settings {
     pub fits: usize,
     /// One family alone.
     pub family: Option<&'static Family>,
-    /// One case of it alone.
-    pub index: Option<usize>,
     /// Seed of all data.
     pub seed: u64,
 }
@@ -79,8 +77,7 @@ pub fn run(settings: &Settings, progress: &(dyn Fn(usize, usize) + Sync)) -> Rep
 /// The cases, those of all families in turn, so that slow families do not end the run alone.
 fn cases(settings: &Settings) -> Vec<(&'static Family, usize)> {
     if let Some(family) = settings.family {
-        let indices = settings.index.map_or(0..settings.fits, |index| index..index + 1);
-        return indices.map(|index| (family, index)).collect();
+        return (0..settings.fits).map(|index| (family, index)).collect();
     }
     let shares: usize = FAMILIES.iter().map(|family| family.share).sum();
     let count = |family: &Family| (settings.fits * family.share).div_ceil(shares);
@@ -91,7 +88,7 @@ fn cases(settings: &Settings) -> Vec<(&'static Family, usize)> {
 }
 
 /// One case; a panic is a finding like any other.
-fn run_case(family: &'static Family, index: usize, seed: u64) -> Outcome {
+pub fn run_case(family: &'static Family, index: usize, seed: u64) -> Outcome {
     let mut random = Random::of_case(seed, family.name, index);
     let judged = catch_unwind(AssertUnwindSafe(|| (family.judge)(&mut random)));
     let judged = match judged {

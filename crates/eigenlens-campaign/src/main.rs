@@ -1,6 +1,6 @@
 //! Runs the campaign and says what came of it; see `cargo xtask campaign`.
 
-use eigenlens_campaign::{FAMILIES, Settings, find, run};
+use eigenlens_campaign::{FAMILIES, Family, Settings, find, run, run_case};
 use std::error::Error;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
@@ -24,8 +24,8 @@ fn main() -> ExitCode {
 
 /// Whether every claim was true.
 fn execute(arguments: Vec<String>) -> Result<bool, Box<dyn Error>> {
-    let mut settings = Settings { fits: 5000, family: None, index: None, seed: 0 };
-    let mut json = None;
+    let mut settings = Settings { fits: 5000, family: None, seed: 0 };
+    let (mut index, mut json) = (None, None);
     let mut arguments = arguments.into_iter();
     while let Some(option) = arguments.next() {
         if option == "--list" {
@@ -41,16 +41,38 @@ fn execute(arguments: Vec<String>) -> Result<bool, Box<dyn Error>> {
                 let found = find(&value).ok_or_else(|| format!("`{value}` is not a family"))?;
                 settings.family = Some(found);
             }
-            "--case" => settings.index = Some(value.parse()?),
+            "--case" => index = Some(value.parse()?),
             "--seed" => settings.seed = value.parse()?,
             "--json" => json = Some(value),
             _ => return Err(format!("`{option}` is not an option").into()),
         }
     }
-    if settings.index.is_some() && settings.family.is_none() {
-        return Err("`--case` is a case of a family".into());
+    match (settings.family, index) {
+        (Some(family), Some(index)) => Ok(one_case(family, index, settings.seed)),
+        (None, Some(_)) => Err("`--case` is a case of a family".into()),
+        (_, None) => campaign(&settings, json.as_deref()),
     }
-    campaign(&settings, json.as_deref())
+}
+
+/// Every claim of one case.
+fn one_case(family: &'static Family, index: usize, seed: u64) -> bool {
+    let judged = match run_case(family, index, seed).judged {
+        Ok(judged) => judged,
+        Err(why) => {
+            println!("{why}");
+            return false;
+        }
+    };
+    println!("{}", judged.what);
+    for check in &judged.checks {
+        let (claim, at) = (check.claim.name(), check.component);
+        let wrong = if check.is_false() { "  FALSE" } else { "" };
+        println!(
+            "{claim:<14}{at:>3}  claimed {:.3e}  true {:.3e}{wrong}",
+            check.bound, check.found
+        );
+    }
+    !judged.checks.iter().any(|check| check.is_failure())
 }
 
 fn campaign(settings: &Settings, json: Option<&str>) -> Result<bool, Box<dyn Error>> {

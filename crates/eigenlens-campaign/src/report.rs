@@ -96,7 +96,7 @@ impl FamilyReport {
         let mut wrong: Vec<&Check> =
             judged.checks.iter().filter(|check| check.is_false()).collect();
         wrong.iter().for_each(|check| self.false_claims[check.claim as usize] += 1);
-        wrong.retain(|check| check.claim != Claim::Conditional);
+        wrong.retain(|check| check.is_failure());
         wrong.sort_by(|a, b| b.factor().total_cmp(&a.factor()));
         if let Some(worst) = wrong.first() {
             self.failed += 1;
