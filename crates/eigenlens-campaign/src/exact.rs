@@ -16,6 +16,21 @@ use ndarray::{Array2, s};
 pub struct Exact {
     pub x: Array2<f64>,
     pub truth: Truth,
+    /// A power of two that no entry reaches.
+    limit: f64,
+}
+
+impl Exact {
+    /// The same about means of up to 2^bits times the largest entry, where the entries were made with so many digits
+    /// less than their type has: whole multiples of a power of two above them all, so that sums are exact.
+    pub fn shifted(mut self, random: &mut Random, bits: i32) -> Exact {
+        let most = (1usize << bits) - 1;
+        for mut column in self.x.columns_mut() {
+            let mean = random.between(0, most) as f64 * self.limit;
+            column += if random.chance(0.5) { mean } else { -mean };
+        }
+        self
+    }
 }
 
 /// The factor F (d × m), in multiples of 2^−bits.
@@ -87,7 +102,7 @@ impl Factor {
             true => Truth::of_orthogonal_rows(rows),
             false => Truth::of_factor(&rows),
         };
-        Exact { x, truth }
+        Exact { x, truth, limit: 2f64.powi(self.digits - self.bits) }
     }
 
     /// Data of several factors of one shape (d × m), each with samples and features of its own, on the diagonal of a
@@ -107,7 +122,9 @@ impl Factor {
             false => DoubleDouble::ZERO,
         };
         let rows = Matrix::from_fn(blocks.len() * m, blocks.len() * d, entry);
-        Exact { x, truth: Truth::of_factor(&rows) }
+        let limits = blocks.iter().map(|block| 2f64.powi(block.digits - block.bits));
+        let limit = limits.fold(0.0, f64::max);
+        Exact { x, truth: Truth::of_factor(&rows), limit }
     }
 
     /// `H Fᵀ`.
@@ -182,14 +199,14 @@ mod tests {
 
     /// The covariance by its definition, in double-double from the entries as they are, has the pairs that the construction
     /// says: every listed vector is one to thirty digits, and their values are the whole trace.
-    fn check(Exact { x, truth }: Exact) {
+    fn check(Exact { x, truth, .. }: Exact) {
         let (n, d) = x.dim();
         let number = |v: f64| DoubleDouble::from(v);
         let mut rows = Matrix::from_fn(n, d, |i, f| number(x[[i, f]]));
         for f in 0..d {
             let sum = (0..n).fold(DoubleDouble::ZERO, |sum, i| sum + rows.at(i, f));
-            assert_eq!(sum, DoubleDouble::ZERO, "the means are 0");
-            (0..n).for_each(|i| rows.row_mut(i)[f] = rows.at(i, f) / number(n as f64 - 1.0).sqrt());
+            let (mean, root) = (sum / number(n as f64), number(n as f64 - 1.0).sqrt());
+            (0..n).for_each(|i| rows.row_mut(i)[f] = (rows.at(i, f) - mean) / root);
         }
         let by_definition = Truth::of_factor(&rows);
         for j in 0..d {
@@ -215,6 +232,8 @@ mod tests {
         for d in [64, 96] {
             let factor = Factor::hadamard(&mut random, d, &deviations, 53);
             check(factor.data(&mut random, 16, 3));
+            let factor = Factor::hadamard(&mut random, d, &deviations, 43);
+            check(factor.data(&mut random, 16, 3).shifted(&mut random, 10));
         }
         let block = |random: &mut Random| Factor::rotated(random, 7, &deviations, 53);
         let blocks = [block(&mut random), block(&mut random), block(&mut random)];

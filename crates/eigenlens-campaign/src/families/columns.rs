@@ -16,10 +16,16 @@ pub fn table(random: &mut Random, n: usize, d: usize) -> Array2<f64> {
     if random.chance(0.7) { x.dot(&random.orthonormal(d, d)) } else { x }
 }
 
-/// n, d and k of a small tall table.
+/// n, d and k of a tall table: mostly small, for the rest large enough that rounding adds up.
 pub fn tall(random: &mut Random) -> (usize, usize, usize) {
-    let d = random.between(2, 14);
-    let n = random.between(d + 2, 40 + 20 * d);
+    let (d, n) = match random.between(0, 9) {
+        0 => (random.between(15, 36), random.between(40, 1500)),
+        1 => (random.between(2, 14), random.between(1000, 8000)),
+        _ => {
+            let d = random.between(2, 14);
+            (d, random.between(d + 2, 40 + 20 * d))
+        }
+    };
     (n, d, random.between(1, d))
 }
 
@@ -95,15 +101,16 @@ pub fn scales(random: &mut Random) -> Result<Judged> {
 }
 
 pub fn wide(random: &mut Random) -> Result<Judged> {
-    let n = random.between(3, 24);
-    let d = random.between(n + 1, 120);
+    let n = random.between(3, 30);
+    // From 170 features on an iteration is one, and no longer the decomposition of a small matrix.
+    let d = if random.chance(0.7) { random.between(n + 1, 120) } else { random.between(170, 500) };
     let k = random.between(1, n);
     let mut x = table(random, n, d);
     if random.chance(0.4) {
         let offset = random.log_between(1.0, 1e6);
         shift(random, &mut x, offset);
     }
-    let solver = random.pick(&[Solver::Auto, Solver::Dual, Solver::Svd, Solver::Covariance]);
+    let solver = any_route(random);
     let problem = Problem { solver, standardize: random.chance(0.2), ..Problem::new(x, k) };
     if random.chance(0.3) { problem.single().judge() } else { problem.judge() }
 }

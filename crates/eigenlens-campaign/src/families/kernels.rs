@@ -67,10 +67,53 @@ pub fn single(random: &mut Random) -> Result<Judged> {
     judge(random, &x.mapv(|v| v as f32), kernel)
 }
 
+/// More samples than are decomposed whole. The centred linear kernel is `Z Zᵀ` of the centred points Z (n × d), and that of
+/// degree 2 the same of all products of two features and, √(2c/γ) times, the features: the truth is that of a
+/// factor with few columns.
+pub fn large(random: &mut Random) -> Result<Judged> {
+    let (n, d) = (random.between(520, 700), random.between(2, 6));
+    let mut x = table(random, n, d);
+    if random.chance(0.4) {
+        let offset = random.log_between(1.0, 1e4);
+        shift(random, &mut x, offset);
+    }
+    let number = |v: f64| DoubleDouble::from(v);
+    let entry = |i: usize, f: usize| number(x[[i, f]]);
+    let (kernel, mut features) = match random.chance(0.5) {
+        true => (Kernel::Linear, Matrix::from_fn(d, n, |f, i| entry(i, f))),
+        false => {
+            // (γ x·y + 1)² = γ² (x·y)² + 2 γ x·y + 1, the last of which centring takes out.
+            let gamma = random.log_between(1e-4, 1.0);
+            let root = (number(2.0) * number(gamma)).sqrt();
+            let features = Matrix::from_fn(d * d + d, n, |f, i| match f.checked_sub(d * d) {
+                None => number(gamma) * entry(i, f / d) * entry(i, f % d),
+                Some(f) => root * entry(i, f),
+            });
+            (Kernel::Polynomial { degree: 2, gamma, coef0: 1.0 }, features)
+        }
+    };
+    for f in 0..features.rows() {
+        let row = features.row_mut(f);
+        let sum = row.iter().fold(DoubleDouble::ZERO, |sum, v| sum + *v);
+        let mean = sum / number(n as f64);
+        row.iter_mut().for_each(|v| *v -= mean);
+    }
+    judge_by(random, &x, kernel, &Truth::of_factor(&features))
+}
+
 /// Fits and compares.
 fn judge<T: Scalar>(random: &mut Random, x: &Array2<T>, kernel: Kernel) -> Result<Judged> {
-    let (n, d) = x.dim();
     let truth = Truth::of_symmetric(centered(matrix(x, &kernel)));
+    judge_by(random, x, kernel, &truth)
+}
+
+fn judge_by<T: Scalar>(
+    random: &mut Random,
+    x: &Array2<T>,
+    kernel: Kernel,
+    truth: &Truth,
+) -> Result<Judged> {
+    let (n, d) = x.dim();
     // Values below 0 are no components.
     let positive = truth.count_above(DoubleDouble::ZERO).max(1);
     let k = random.between(1, positive.min(8));
@@ -82,7 +125,7 @@ fn judge<T: Scalar>(random: &mut Random, x: &Array2<T>, kernel: Kernel) -> Resul
         certificate: model.certificate(),
     };
     let what = format!("{n} × {d} {}, {}, k = {k}; {}", T::NAME, model.kernel(), model.plan());
-    Ok(Judged { what, checks: compare(&claimed, &truth) })
+    Ok(Judged { what, checks: compare(&claimed, truth) })
 }
 
 /// The eigenvectors, which models keep as dual coefficients: each over the root of its value.

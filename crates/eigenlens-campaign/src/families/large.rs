@@ -34,11 +34,21 @@ fn cluster(deviations: &mut [f64], first: usize, size: usize, gap: f64) {
     deviations.sort_by(|a, b| b.total_cmp(a));
 }
 
-/// A few hundred features, with more directions than a short iteration exhausts.
+/// A few hundred features, with more directions than a short iteration exhausts; about 0 or with means.
 fn tall(random: &mut Random, deviations: &[f64]) -> Exact {
-    let d = random.pick(&[256, 384, 512]);
-    let repeats = random.between(2, 3);
-    Factor::hadamard(random, d, deviations, DOUBLE).data(random, 256, repeats)
+    let d = random.pick(&[256, 384, 512, 768]);
+    let repeats = random.pick(&[2, 3, 3, 8]);
+    let offset = random.pick(&[0, 0, 4, 12]);
+    let factor = match deviations.len() <= 60 {
+        true => Factor::rotated(random, d, deviations, DOUBLE - offset),
+        false => Factor::hadamard(random, d, deviations, DOUBLE - offset),
+    };
+    factor.data(random, 256, repeats).shifted(random, offset)
+}
+
+/// How many directions have variance: few in any position, or more in special ones.
+fn directions(random: &mut Random) -> usize {
+    if random.chance(0.4) { random.between(30, 60) } else { random.between(100, 200) }
 }
 
 fn tolerance(random: &mut Random) -> Option<f64> {
@@ -52,22 +62,22 @@ fn head(random: &mut Random, most: usize) -> (usize, usize) {
 }
 
 pub fn krylov(random: &mut Random) -> Result<Judged> {
-    let m = random.between(100, 200);
+    let m = directions(random);
     let (k, head) = head(random, 12);
     let deviations = falling(random, m, head);
-    let Exact { x, truth } = tall(random, &deviations);
+    let Exact { x, truth, .. } = tall(random, &deviations);
     let (solver, tolerance) = (Solver::Iterative, tolerance(random));
     Problem { solver, tolerance, ..Problem::new(x, k) }.judge_by(&truth)
 }
 
 pub fn krylov_clusters(random: &mut Random) -> Result<Judged> {
-    let m = random.between(100, 200);
+    let m = directions(random);
     let (k, head) = head(random, 14);
     let mut deviations = falling(random, m, head);
     let (first, size) = (random.between(0, head - 1), random.between(2, 14));
     let gap = random.log_between(1e-10, 1e-2);
     cluster(&mut deviations, first, size, gap);
-    let Exact { x, truth } = tall(random, &deviations);
+    let Exact { x, truth, .. } = tall(random, &deviations);
     let (solver, tolerance) = (Solver::Iterative, tolerance(random));
     let about = format!("cluster of {size} from {first}, gap {gap:.0e}");
     Problem { solver, tolerance, about, ..Problem::new(x, k) }.judge_by(&truth)
@@ -79,8 +89,9 @@ pub fn krylov_single(random: &mut Random) -> Result<Judged> {
     let (k, head) = head(random, 10);
     let deviations = falling(random, m, head);
     let d = random.between(200, 500);
-    let factor = Factor::rotated(random, d, &deviations, SINGLE);
-    let Exact { x, truth } = factor.data(random, 128, 4);
+    let offset = random.pick(&[0, 0, 3, 7]);
+    let factor = Factor::rotated(random, d, &deviations, SINGLE - offset);
+    let Exact { x, truth, .. } = factor.data(random, 128, 4).shifted(random, offset);
     let solver = random.pick(&[Solver::Iterative, Solver::Covariance, Solver::Auto]);
     Problem { solver, ..Problem::new(x, k) }.single().judge_by(&truth)
 }
@@ -95,7 +106,7 @@ pub fn inertia(random: &mut Random) -> Result<Judged> {
         cluster(&mut deviations, first, 4, gap);
     }
     let factor = Factor::hadamard(random, 768, &deviations, DOUBLE);
-    let Exact { x, truth } = factor.data(random, 256, 3);
+    let Exact { x, truth, .. } = factor.data(random, 256, 3);
     let (solver, tolerance) = (Solver::Covariance, tolerance(random));
     Problem { solver, tolerance, ..Problem::new(x, k) }.judge_by(&truth)
 }
@@ -111,21 +122,21 @@ pub fn sparse_blocks(random: &mut Random) -> Result<Judged> {
         let own: Vec<f64> = deviations.iter().copied().skip(b).step_by(blocks).collect();
         parts.push(Factor::rotated(random, width, &own, DOUBLE));
     }
-    let Exact { x, truth } = Factor::block_data(&parts, random, 32);
+    let Exact { x, truth, .. } = Factor::block_data(&parts, random, 32);
     let solver = random.pick(&[Solver::Iterative, Solver::Auto]);
     let problem = Problem { storage: Storage::Sparse, ..Problem::new(x, k) };
     Problem { solver, tolerance: tolerance(random), ..problem }.judge_by(&truth)
 }
 
 pub fn randomized(random: &mut Random) -> Result<Judged> {
-    let m = random.between(60, 200);
+    let m = directions(random);
     let (k, head) = head(random, 12);
     let mut deviations = falling(random, m, head);
     if random.chance(0.3) {
         let gap = random.log_between(1e-9, 1e-2);
         cluster(&mut deviations, 0, 4, gap);
     }
-    let Exact { x, truth } = tall(random, &deviations);
+    let Exact { x, truth, .. } = tall(random, &deviations);
     let solver = Solver::Randomized {
         oversampling: random.between(2, 12),
         power_iterations: random.between(0, 8),
@@ -141,7 +152,7 @@ pub fn probes(random: &mut Random) -> Result<Judged> {
         let (first, gap) = (random.between(0, 20), random.log_between(1e-9, 1e-3));
         cluster(&mut deviations, first, 5, gap);
     }
-    let Exact { x, truth } = tall(random, &deviations);
+    let Exact { x, truth, .. } = tall(random, &deviations);
     let solver = random.pick(&[Solver::Auto, Solver::Covariance, Solver::Iterative]);
     Problem { solver, ..Problem::new(x, k) }.judge_by(&truth)
 }
@@ -154,7 +165,7 @@ pub fn dual(random: &mut Random) -> Result<Judged> {
     let d = random.between(200, 600);
     let digits = if single { SINGLE } else { DOUBLE };
     let factor = Factor::rotated(random, d, &deviations, digits);
-    let Exact { x, truth } = factor.data(random, 64, 1);
+    let Exact { x, truth, .. } = factor.data(random, 64, 1);
     let k = random.between(1, m);
     let solver = random.pick(&[Solver::Auto, Solver::Dual, Solver::Svd, Solver::Iterative]);
     let problem = Problem { solver, ..Problem::new(x, k) };
@@ -185,6 +196,6 @@ pub fn against_the_seed(random: &mut Random) -> Result<Judged> {
     let deviations: Vec<f64> = variances.map(f64::sqrt).map(|s| s / 2.0).collect();
     let directions: Array2<f64> = directions.as_standard_layout().into_owned();
     let factor = Factor::of_directions(directions, &deviations, DOUBLE);
-    let Exact { x, truth } = factor.data(random, 512, 5);
+    let Exact { x, truth, .. } = factor.data(random, 512, 5);
     Problem { solver, ..Problem::new(x, k) }.judge_by(&truth)
 }

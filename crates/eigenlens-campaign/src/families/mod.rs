@@ -78,6 +78,7 @@ pub const FAMILIES: &[Family] = &[
     family("kernel-rbf", 10, kernels::rbf, "Gaussian kernels, gamma from 1e-12 to 10"),
     family("kernel-sigmoid", 10, kernels::sigmoid, "sigmoid kernels, gamma from 1e-10"),
     family("kernel-products", 8, kernels::products, "linear and polynomial kernels"),
+    family("kernel-large", 4, kernels::large, "kernels of more samples than are decomposed whole"),
     family("kernel-single", 10, kernels::single, "kernels of float32 points, with offsets"),
 ];
 
