@@ -296,3 +296,75 @@ fn spectral_norm(rows: &[Vec<DoubleDouble>]) -> f64 {
     let (values, _) = symmetric_eigen(matrix.gram());
     values.first().map_or(0.0, |v| v.sqrt().to_f64())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::claimed;
+    use eigenlens::Pca;
+    use ndarray::Array2;
+
+    /// The corners of a box: the covariance is diagonal, 8/7 times the squares of half its sides.
+    fn cross() -> (Array2<f64>, Truth) {
+        let sides = [1.75f64, 1.5, 1.0];
+        let x = Array2::from_shape_fn((8, 3), |(i, f)| {
+            let bits = [1usize, 2, 4];
+            if i & bits[f] == 0 { sides[f] } else { -sides[f] }
+        });
+        let factor = DoubleDouble::from(8.0) / DoubleDouble::from(7.0);
+        let entry = |i: usize, j: usize| match i == j {
+            true => DoubleDouble::from(sides[i] * sides[i]) * factor,
+            false => DoubleDouble::ZERO,
+        };
+        (x, Truth::of_symmetric(Matrix::from_fn(3, 3, entry)))
+    }
+
+    fn false_claims(claimed: &Claimed, truth: &Truth) -> Vec<Claim> {
+        let checks = compare(claimed, truth);
+        checks.iter().filter(|check| check.is_false()).map(|check| check.claim).collect()
+    }
+
+    #[test]
+    fn what_is_claimed_of_a_small_table_is_true() {
+        let (x, truth) = cross();
+        let model = Pca::new(2).fit(&x).unwrap();
+        assert_eq!(false_claims(&claimed(&model), &truth), []);
+    }
+
+    /// Every number of a model and of its certificate is looked at.
+    #[test]
+    fn what_is_spoilt_is_found() {
+        let (x, truth) = cross();
+        let model = Pca::new(2).fit(&x).unwrap();
+        let honest = claimed(&model);
+        let mut values = honest.values.to_vec();
+        values[1] *= 1.0 + 1e-9;
+        let found = false_claims(&Claimed { values: &values, ..claimed(&model) }, &truth);
+        assert_eq!(found, [Claim::Residual, Claim::Value]);
+        // Turned by 1e-9: the value does not see that, the residual, the angle and the length do.
+        let mut vectors = honest.vectors.clone();
+        vectors[0] = Some(vec![1.0, 0.0, 1e-9]);
+        vectors[1] = Some(vec![1e-7, 1.0, 0.0]);
+        let found = false_claims(&Claimed { vectors, ..claimed(&model) }, &truth);
+        let residuals = [Claim::Residual, Claim::Residual];
+        assert_eq!(found[..2], residuals);
+        assert_eq!(found[2..], [Claim::Orthogonality, Claim::Angle, Claim::Angle]);
+        // The second and the third in place of the first two.
+        let values: Vec<f64> = [1, 2].map(|j| truth.value(j).to_f64()).to_vec();
+        let unit = |f: usize| Some((0..3).map(|g| f64::from(u8::from(f == g))).collect());
+        let vectors = vec![unit(1), unit(2)];
+        let found = false_claims(&Claimed { values: &values, vectors, ..claimed(&model) }, &truth);
+        assert!(
+            found.contains(&Claim::NoneMissed) && !found.contains(&Claim::Residual),
+            "{found:?}"
+        );
+        // A group whose span is off.
+        let mut certificate = model.certificate().clone();
+        certificate.groups = std::iter::once(0..2).collect();
+        certificate.group_angles = vec![1e-12];
+        let mut vectors = claimed(&model).vectors;
+        vectors[1] = Some(vec![0.0, 1.0, 1e-8]);
+        let spoilt = Claimed { vectors, certificate: &certificate, ..claimed(&model) };
+        assert!(false_claims(&spoilt, &truth).contains(&Claim::Group));
+    }
+}

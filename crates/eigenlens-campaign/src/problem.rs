@@ -192,7 +192,8 @@ impl Problem {
         add(!self.about.is_empty(), self.about.clone());
         add(!self.center, "uncentred".into());
         add(self.standardize, "standardised".into());
-        add(self.weights.is_some(), "weighted".into());
+        add(matches!(self.weights, Some(Weights::Frequency(_))), "frequency weights".into());
+        add(matches!(self.weights, Some(Weights::Relative(_))), "relative weights".into());
         add(self.storage != Storage::Dense, format!("{:?}", self.storage));
         add(self.solver != Solver::Auto, format!("{:?}", self.solver));
         add(self.tolerance.is_some(), format!("tolerance {:?}", self.tolerance));

@@ -7,6 +7,9 @@ use std::fmt;
 /// Failures that are told of in full, for each family.
 const SHOWN: usize = 4;
 
+/// Medians of bound over error, of values and of angles, that should not be exceeded.
+const WIDE: [f64; 2] = [50.0, 200.0];
+
 /// The families that were run.
 pub struct Report {
     /// One after the other.
@@ -172,6 +175,16 @@ impl fmt::Display for Report {
                 family.failed,
                 counts.concat(),
             )?;
+        }
+        for family in &self.families {
+            let [values, angles] = family.looseness.map(|l| l.unwrap_or(0.0));
+            if values > WIDE[0] || angles > WIDE[1] {
+                writeln!(
+                    f,
+                    "{} is wider than wanted: values {values:.0}, angles {angles:.0}",
+                    family.name
+                )?;
+            }
         }
         let failures: Vec<&String> = self.families.iter().flat_map(|f| &f.failures).collect();
         for failure in &failures {

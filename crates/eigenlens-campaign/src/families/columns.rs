@@ -16,11 +16,12 @@ pub fn table(random: &mut Random, n: usize, d: usize) -> Array2<f64> {
     if random.chance(0.7) { x.dot(&random.orthonormal(d, d)) } else { x }
 }
 
-/// n, d and k of a tall table: mostly small, for the rest large enough that rounding adds up.
+/// n, d and k of a tall table: small ones, and ones large enough that rounding adds up.
 pub fn tall(random: &mut Random) -> (usize, usize, usize) {
-    let (d, n) = match random.between(0, 9) {
-        0 => (random.between(15, 36), random.between(40, 1500)),
-        1 => (random.between(2, 14), random.between(1000, 8000)),
+    let (d, n) = match random.between(0, 19) {
+        0..4 => (random.between(15, 36), random.between(40, 1500)),
+        4..8 => (random.between(2, 14), random.between(1000, 8000)),
+        8 => (random.between(2, 5), random.between(10_000, 40_000)),
         _ => {
             let d = random.between(2, 14);
             (d, random.between(d + 2, 40 + 20 * d))
@@ -29,10 +30,11 @@ pub fn tall(random: &mut Random) -> (usize, usize, usize) {
     (n, d, random.between(1, d))
 }
 
-/// Routes that any dense table with n ≥ d can take.
-pub fn any_route(random: &mut Random) -> Solver {
-    let routes = [Solver::Covariance, Solver::Svd, Solver::Dual, Solver::Iterative];
-    if random.chance(0.5) { Solver::Auto } else { random.pick(&routes) }
+/// Routes that a dense table of n samples can take; the Gram matrix of many samples would fill the memory.
+pub fn any_route(random: &mut Random, n: usize) -> Solver {
+    let routes = [Solver::Covariance, Solver::Svd, Solver::Iterative, Solver::Dual];
+    let sensible = if n <= 600 { &routes[..] } else { &routes[..3] };
+    if random.chance(0.5) { Solver::Auto } else { random.pick(sensible) }
 }
 
 /// Adds to every column a mean of this many of its standard deviations, more or less.
@@ -46,7 +48,7 @@ pub fn shift(random: &mut Random, x: &mut Array2<f64>, offset: f64) {
 
 pub fn plain(random: &mut Random) -> Result<Judged> {
     let (n, d, k) = tall(random);
-    let solver = any_route(random);
+    let solver = any_route(random, n);
     Problem { solver, ..Problem::new(table(random, n, d), k) }.judge()
 }
 
@@ -55,7 +57,7 @@ pub fn offsets(random: &mut Random) -> Result<Judged> {
     let mut x = table(random, n, d);
     let offset = random.log_between(1e3, 1e12);
     shift(random, &mut x, offset);
-    let (solver, standardize) = (any_route(random), random.chance(0.3));
+    let (solver, standardize) = (any_route(random, n), random.chance(0.3));
     let about = format!("means of {offset:.0e} sd");
     Problem { solver, standardize, about, ..Problem::new(x, k) }.judge()
 }
@@ -68,13 +70,13 @@ pub fn standardized(random: &mut Random) -> Result<Judged> {
     for mut column in x.columns_mut() {
         column *= random.log_between(1e-9, 1e9);
     }
-    let solver = any_route(random);
+    let solver = any_route(random, n);
     Problem { solver, standardize: true, ..Problem::new(x, k) }.judge()
 }
 
 pub fn single(random: &mut Random) -> Result<Judged> {
     let (n, d, k) = tall(random);
-    let (solver, standardize) = (any_route(random), random.chance(0.5));
+    let (solver, standardize) = (any_route(random, n), random.chance(0.5));
     Problem { solver, standardize, ..Problem::new(table(random, n, d), k) }.single().judge()
 }
 
@@ -83,7 +85,7 @@ pub fn single_offsets(random: &mut Random) -> Result<Judged> {
     let mut x = table(random, n, d);
     let offset = random.log_between(3.0, 1e5);
     shift(random, &mut x, offset);
-    let (solver, standardize) = (any_route(random), random.chance(0.5));
+    let (solver, standardize) = (any_route(random, n), random.chance(0.5));
     let about = format!("means of {offset:.0e} sd");
     Problem { solver, standardize, about, ..Problem::new(x, k) }.single().judge()
 }
@@ -94,7 +96,7 @@ pub fn scales(random: &mut Random) -> Result<Judged> {
     // Entries of any digits, of the size of this power of two.
     let unit = 2f64.powi(exponent);
     let x = table(random, n, d) * unit;
-    let (solver, standardize) = (any_route(random), random.chance(0.2));
+    let (solver, standardize) = (any_route(random, n), random.chance(0.2));
     let about = format!("entries of 2^{exponent}");
     let problem = Problem { solver, standardize, about, ..Problem::new(x, k) };
     Problem { unit, ..problem }.judge()
@@ -110,7 +112,7 @@ pub fn wide(random: &mut Random) -> Result<Judged> {
         let offset = random.log_between(1.0, 1e6);
         shift(random, &mut x, offset);
     }
-    let solver = any_route(random);
+    let solver = any_route(random, n);
     let problem = Problem { solver, standardize: random.chance(0.2), ..Problem::new(x, k) };
     if random.chance(0.3) { problem.single().judge() } else { problem.judge() }
 }
@@ -148,7 +150,7 @@ pub fn weights(random: &mut Random) -> Result<Judged> {
         true => Weights::Frequency(weights),
         false => Weights::Relative(weights),
     };
-    let (solver, standardize) = (any_route(random), random.chance(0.3));
+    let (solver, standardize) = (any_route(random, n), random.chance(0.3));
     let about = if whole { "whole weights".into() } else { "weights of any size".into() };
     let weights = Some(weights);
     Problem { solver, standardize, weights, about, ..Problem::new(x, k) }.judge()
@@ -170,7 +172,7 @@ pub fn uncentred(random: &mut Random) -> Result<Judged> {
     let mut x = table(random, n, d);
     let offset = random.pick(&[0.0, 1.0, 1e3, 1e6]);
     shift(random, &mut x, offset);
-    let (solver, standardize) = (any_route(random), random.chance(0.2));
+    let (solver, standardize) = (any_route(random, n), random.chance(0.2));
     let about = format!("means of {offset:.0e} sd");
     let problem = Problem { solver, standardize, about, ..Problem::new(x, k) };
     let problem = Problem { center: false, ..problem };
@@ -186,7 +188,7 @@ pub fn many(random: &mut Random) -> Result<Judged> {
         let offset = random.log_between(1.0, 1e6);
         shift(random, &mut x, offset);
     }
-    let solver = any_route(random);
+    let solver = any_route(random, n);
     let problem = Problem { solver, standardize: random.chance(0.2), ..Problem::new(x, k) };
     if random.chance(0.3) { problem.single().judge() } else { problem.judge() }
 }

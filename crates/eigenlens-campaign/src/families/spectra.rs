@@ -36,7 +36,7 @@ pub fn clusters(random: &mut Random) -> Result<Judged> {
     }
     let deviations: Vec<f64> = variances.iter().map(|v| v.max(0.0).sqrt()).collect();
     let x = planted(random, n, d, &deviations) * random.log_between(0.01, 100.0);
-    let (k, solver) = (random.between(1, d), any_route(random));
+    let (k, solver) = (random.between(1, d), any_route(random, n));
     let about = format!("cluster of {size} from {first}, gap {gap:.0e}");
     Problem { solver, about, ..Problem::new(x, k) }.judge()
 }
@@ -47,7 +47,7 @@ pub fn graded(random: &mut Random) -> Result<Judged> {
     let step = random.log_between(0.2, 3.0);
     let deviations: Vec<f64> = (0..d).map(|j| 10f64.powf(-step * j as f64 / 2.0)).collect();
     let x = planted(random, n, d, &deviations);
-    let (k, solver) = (random.between(1, d), any_route(random));
+    let (k, solver) = (random.between(1, d), any_route(random, n));
     let about = format!("values of 10^-{step:.1}j");
     let problem = Problem { solver, about, ..Problem::new(x, k) };
     if random.chance(0.2) { problem.single().judge() } else { problem.judge() }
@@ -69,7 +69,7 @@ pub fn low_rank(random: &mut Random) -> Result<Judged> {
         }
         false => planted(random, n, d, &deviations),
     };
-    let (k, solver) = (random.between(1, d.min(n)), any_route(random));
+    let (k, solver) = (random.between(1, d.min(n)), any_route(random, n));
     let about = format!("rank {rank}{}", if whole { " exactly" } else { "" });
     let problem = Problem { solver, about, ..Problem::new(x, k) };
     if random.chance(0.2) { problem.single().judge() } else { problem.judge() }
