@@ -49,6 +49,7 @@ pub struct Problem {
     pub standardize: bool,
     pub solver: Solver,
     pub tolerance: Option<f64>,
+    pub max_iterations: Option<usize>,
     pub n_components: usize,
     /// A power of two of about the size of the entries: the truth is that of the entries over it, so that their squares
     /// are numbers, and values are compared over its square.
@@ -68,6 +69,7 @@ impl Problem {
             standardize: false,
             solver: Solver::Auto,
             tolerance: None,
+            max_iterations: None,
             n_components,
             unit: 1.0,
             about: String::new(),
@@ -169,7 +171,8 @@ impl Problem {
             Some(Weights::Frequency(w)) => data.with_weights(SampleWeights::frequency(w.clone())),
             Some(Weights::Relative(w)) => data.with_weights(SampleWeights::relative(w.clone())),
         };
-        let options = Options { tolerance: self.tolerance, ..Options::default() };
+        let mut options = Options { tolerance: self.tolerance, ..Options::default() };
+        options.max_iterations = self.max_iterations.unwrap_or(options.max_iterations);
         if !self.center && !self.standardize {
             return Lsa::new(self.n_components).solver(self.solver).options(options).fit(data);
         }
@@ -197,6 +200,7 @@ impl Problem {
         add(self.storage != Storage::Dense, format!("{:?}", self.storage));
         add(self.solver != Solver::Auto, format!("{:?}", self.solver));
         add(self.tolerance.is_some(), format!("tolerance {:?}", self.tolerance));
+        add(self.max_iterations.is_some(), format!("iterations {:?}", self.max_iterations));
         words
     }
 }

@@ -32,7 +32,7 @@ pub struct FamilyReport {
     pub worst: f64,
     /// The median of bound over error, of values and of angles.
     pub looseness: [Option<f64>; 2],
-    /// The first failures, in words.
+    /// The first false claims, in words.
     pub failures: Vec<String>,
 }
 
@@ -99,18 +99,20 @@ impl FamilyReport {
         let mut wrong: Vec<&Check> =
             judged.checks.iter().filter(|check| check.is_false()).collect();
         wrong.iter().for_each(|check| self.false_claims[check.claim as usize] += 1);
-        wrong.retain(|check| check.is_failure());
-        wrong.sort_by(|a, b| b.factor().total_cmp(&a.factor()));
+        // Failures first, the worst of them before the others.
+        wrong.sort_by_key(|check| !check.is_failure());
+        let failures = wrong.partition_point(|check| check.is_failure());
+        wrong[..failures].sort_by(|a, b| b.factor().total_cmp(&a.factor()));
         if let Some(worst) = wrong.first() {
-            self.failed += 1;
-            self.worst = self.worst.max(worst.factor());
+            if worst.is_failure() {
+                self.failed += 1;
+                self.worst = self.worst.max(worst.factor());
+            }
             let (claim, at) = (worst.claim.name(), worst.component);
             let numbers =
                 format!("{:.3e} where at most {:.3e} is claimed", worst.found, worst.bound);
-            self.show(
-                outcome,
-                format!("{claim} {at}: {numbers} ({} false); {}", wrong.len(), judged.what),
-            );
+            let all = format!("({} false)", wrong.len());
+            self.show(outcome, format!("{claim} {at}: {numbers} {all}; {}", judged.what));
         }
     }
 

@@ -36,9 +36,9 @@ fn cluster(deviations: &mut [f64], first: usize, size: usize, gap: f64) {
 
 /// A few hundred features, with more directions than a short iteration exhausts; about 0 or with means.
 fn tall(random: &mut Random, deviations: &[f64]) -> Exact {
-    let d = random.pick(&[256, 384, 512, 768]);
-    let repeats = random.pick(&[2, 3, 3, 8]);
-    let offset = random.pick(&[0, 0, 4, 12]);
+    let d = random.pick(&[256, 384, 512, 768, 1536]);
+    let repeats = random.pick(&[2, 3, 3, 8, if d <= 384 { 40 } else { 4 }]);
+    let offset = random.pick(&[0, 0, 4, 12, 24]);
     let factor = match deviations.len() <= 60 {
         true => Factor::rotated(random, d, deviations, DOUBLE - offset),
         false => Factor::hadamard(random, d, deviations, DOUBLE - offset),
@@ -49,6 +49,11 @@ fn tall(random: &mut Random, deviations: &[f64]) -> Exact {
 /// How many directions have variance: few in any position, or more in special ones.
 fn directions(random: &mut Random) -> usize {
     if random.chance(0.4) { random.between(30, 60) } else { random.between(100, 200) }
+}
+
+/// Mostly as many products as it takes; for the rest an iteration that is cut short.
+fn patience(random: &mut Random) -> Option<usize> {
+    random.chance(0.3).then(|| random.between(3, 10))
 }
 
 fn tolerance(random: &mut Random) -> Option<f64> {
@@ -67,7 +72,8 @@ pub fn krylov(random: &mut Random) -> Result<Judged> {
     let deviations = falling(random, m, head);
     let Exact { x, truth, .. } = tall(random, &deviations);
     let (solver, tolerance) = (Solver::Iterative, tolerance(random));
-    Problem { solver, tolerance, ..Problem::new(x, k) }.judge_by(&truth)
+    let problem = Problem { solver, tolerance, ..Problem::new(x, k) };
+    Problem { max_iterations: patience(random), ..problem }.judge_by(&truth)
 }
 
 pub fn krylov_clusters(random: &mut Random) -> Result<Judged> {
@@ -80,7 +86,8 @@ pub fn krylov_clusters(random: &mut Random) -> Result<Judged> {
     let Exact { x, truth, .. } = tall(random, &deviations);
     let (solver, tolerance) = (Solver::Iterative, tolerance(random));
     let about = format!("cluster of {size} from {first}, gap {gap:.0e}");
-    Problem { solver, tolerance, about, ..Problem::new(x, k) }.judge_by(&truth)
+    let problem = Problem { solver, tolerance, about, ..Problem::new(x, k) };
+    Problem { max_iterations: patience(random), ..problem }.judge_by(&truth)
 }
 
 /// Float32 rows: their products are summed in f64, but are those of rows that were centred in float32.
