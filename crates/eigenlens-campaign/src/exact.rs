@@ -68,17 +68,17 @@ impl Factor {
     /// reflected in a vector w of 0 and 1 with 2^q entries that are not 0, `h − 2 (w·h)/2^q w`, which takes
     /// q − 1 more bits. Standard deviations are rounded to the grid.
     pub fn hadamard(random: &mut Random, d: usize, deviations: &[f64], digits: i32) -> Factor {
-        const Q: i32 = 6;
+        let q = 6.min(d.ilog2() as i32);
         let m = deviations.len();
         let signs: Vec<f64> = (0..d).map(|_| random.pick(&[-1.0, 1.0])).collect();
-        let rows = distinct(random, d, 1 << Q);
+        let rows = distinct(random, d, 1 << q);
         let picked = distinct(random, d, m);
         // Entries are at most 2, and after the reflection at most three times that.
-        let bits = digits - 4 - room(m) - (Q - 1);
+        let bits = digits - 4 - room(m) - (q - 1);
         let mut columns = Array2::zeros((d, m));
         for (j, mut column) in columns.columns_mut().into_iter().enumerate() {
             let entry = |f: usize| signs[f] * orthogonal(d, f, picked[j]);
-            let inside: f64 = rows.iter().map(|&f| entry(f)).sum::<f64>() * 2f64.powi(1 - Q);
+            let inside: f64 = rows.iter().map(|&f| entry(f)).sum::<f64>() * 2f64.powi(1 - q);
             let length = (0..d).map(|f| entry(f) * entry(f)).sum::<f64>().sqrt();
             let size = on_grid(deviations[j] / length, bits);
             for (f, v) in column.iter_mut().enumerate() {
@@ -86,7 +86,7 @@ impl Factor {
             }
             rows.iter().for_each(|&f| column[f] -= size * inside);
         }
-        Factor { columns, bits: bits + Q - 1, digits, orthogonal: true }
+        Factor { columns, bits: bits + q - 1, digits, orthogonal: true }
     }
 
     /// The data of `repeats` times the order of a Hadamard matrix, of which there must be more columns than
@@ -229,7 +229,7 @@ mod tests {
             let factor = Factor::rotated(&mut random, 20, &deviations, digits);
             check(factor.data(&mut random, 16, 3));
         }
-        for d in [64, 96] {
+        for d in [32, 48, 64, 96] {
             let factor = Factor::hadamard(&mut random, d, &deviations, 53);
             check(factor.data(&mut random, 16, 3));
             let factor = Factor::hadamard(&mut random, d, &deviations, 43);

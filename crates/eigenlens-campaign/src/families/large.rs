@@ -1,5 +1,6 @@
 //! Data large enough for iterations and probes, built so that their covariance is known exactly ([`crate::exact`]).
 
+use super::columns::any_route;
 use crate::exact::{Exact, Factor, directions_beside};
 use crate::problem::{Judged, Problem, Storage};
 use crate::random::Random;
@@ -88,6 +89,22 @@ pub fn krylov_clusters(random: &mut Random) -> Result<Judged> {
     let about = format!("cluster of {size} from {first}, gap {gap:.0e}");
     let problem = Problem { solver, tolerance, about, ..Problem::new(x, k) };
     Problem { max_iterations: patience(random), ..problem }.judge_by(&truth)
+}
+
+/// As many directions as there are features, on every route.
+pub fn full_rank(random: &mut Random) -> Result<Judged> {
+    let d = random.pick(&[32, 48, 64, 96, 128, 192]);
+    let (k, head) = head(random, d / 4);
+    let mut deviations = falling(random, d, head);
+    if random.chance(0.3) {
+        let (first, gap) = (random.between(0, head - 1), random.log_between(1e-10, 1e-3));
+        cluster(&mut deviations, first, 3, gap);
+    }
+    let (repeats, offset) = (random.pick(&[1, 2, 8, 40]), random.pick(&[0, 0, 4, 12]));
+    let factor = Factor::hadamard(random, d, &deviations, DOUBLE - offset);
+    let Exact { x, truth, .. } = factor.data(random, 256, repeats).shifted(random, offset);
+    let solver = any_route(random, 256 * repeats);
+    Problem { solver, ..Problem::new(x, k) }.judge_by(&truth)
 }
 
 /// Float32 rows: their products are summed in f64, but are those of rows that were centred in float32.

@@ -61,6 +61,7 @@ pub const FAMILIES: &[Family] = &[
     family("many", 10, columns::many, "so many components that probes stand for the data"),
     family("covariance", 10, matrices::covariance, "a covariance matrix in place of data"),
     family("supervised", 8, matrices::supervised, "supervised PCA of classes"),
+    family("full-rank", 10, large::full_rank, "as many directions as features, 32 to 192 of them"),
     family("krylov", 10, large::krylov, "block Krylov iteration on slowly falling values"),
     family("krylov-clusters", 10, large::krylov_clusters, "block Krylov iteration on clusters"),
     family("krylov-single", 8, large::krylov_single, "large float32 data"),
