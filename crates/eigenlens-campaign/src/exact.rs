@@ -164,7 +164,7 @@ fn orthogonal(d: usize, i: usize, j: usize) -> f64 {
 
 /// An entry of Sylvester's Hadamard matrix.
 fn sign(i: usize, j: usize) -> f64 {
-    if (i & j).count_ones() % 2 == 0 { 1.0 } else { -1.0 }
+    if (i & j).count_ones().is_multiple_of(2) { 1.0 } else { -1.0 }
 }
 
 /// The largest sum of the moduli of a row.

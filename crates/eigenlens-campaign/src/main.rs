@@ -81,7 +81,7 @@ fn campaign(settings: &Settings, json: Option<&str>) -> Result<bool, Box<dyn Err
     let report = run(settings, &|done, of| {
         if std::io::stderr().is_terminal() {
             eprint!("\r{done} of {of} fits, {:.0} s ", start.elapsed().as_secs_f64());
-        } else if done % 500 == 0 {
+        } else if done.is_multiple_of(500) {
             eprintln!("{done} of {of} fits, {:.0} s", start.elapsed().as_secs_f64());
         }
     });
