@@ -1,6 +1,7 @@
 //! Everything the library promises, tested from outside.
 
 mod bad_input;
+mod campaign;
 mod cancel;
 mod capabilities;
 mod claims;
