@@ -40,6 +40,8 @@ pub trait Scalar:
     fn to_f64(self) -> f64;
     /// Rounds to this type.
     fn from_f64(value: f64) -> Self;
+    /// The numbers as they lie in memory.
+    fn as_bytes(numbers: &[Self]) -> &[u8];
 
     /// Hands what is made of this type to the function for it.
     ///
@@ -89,6 +91,10 @@ impl Scalar for f64 {
         value
     }
 
+    fn as_bytes(numbers: &[f64]) -> &[u8] {
+        bytemuck::cast_slice(numbers)
+    }
+
     fn choose<In: Typed, Out: Typed>(
         given: In::Of<f64>,
         _: impl FnOnce(In::Of<f32>) -> Out::Of<f32>,
@@ -112,6 +118,10 @@ impl Scalar for f32 {
     #[inline(always)]
     fn from_f64(value: f64) -> f32 {
         value as f32
+    }
+
+    fn as_bytes(numbers: &[f32]) -> &[u8] {
+        bytemuck::cast_slice(numbers)
     }
 
     fn choose<In: Typed, Out: Typed>(

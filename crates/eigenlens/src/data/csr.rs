@@ -1,6 +1,7 @@
 //! Sparse matrices by compressed rows.
 
 use crate::error::{Error, Result};
+use crate::linalg::digest;
 use crate::scalar::Scalar;
 use rayon::prelude::*;
 
@@ -80,6 +81,16 @@ impl<T: Scalar> Csr<T> {
     pub fn row(&self, row: usize) -> (&[u32], &[T]) {
         let range = self.starts[row]..self.starts[row + 1];
         (&self.columns[range.clone()], &self.values[range])
+    }
+
+    /// A hash of the rows, in their order.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let starts: Vec<u64> = self.starts.iter().map(|&start| start as u64).collect();
+        digest::of_words(&[
+            digest::of_words(&starts),
+            digest::of_indices(&self.columns),
+            digest::of_numbers(&self.values),
+        ])
     }
 
     /// The same pattern with other values, made from column and value.

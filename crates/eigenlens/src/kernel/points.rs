@@ -2,15 +2,17 @@
 //! a panel is either operand of the micro-kernel without being rearranged.
 
 use super::ResolvedKernel;
-use super::functions::Start;
+use super::functions::{Norms, Start};
 use super::sparse_points::{SparsePoints, SparseRows};
 use super::tile;
 use crate::data::Dataset;
 use crate::error::{Error, Hint, Result};
 use crate::linalg::aligned::Aligned;
+use crate::linalg::digest;
 use crate::passes::{Block, Columns, RowBatch, RowGrid, reduction_block_rows};
 use crate::scalar::Scalar;
 use ndarray::Array2;
+use rayon::prelude::*;
 
 /// Rows of a panel, and the side of a tile of kernel values.
 pub(crate) const TILE: usize = 128;
@@ -422,6 +424,30 @@ impl Points {
             Form::Absent => (&[], Body::Absent),
         };
         PanelRef { first, rows, n_features, norms, body }
+    }
+
+    /// How large `x·x`, or the sum of moduli, of the rows is.
+    pub fn norms(&self) -> Norms {
+        let norms = || (0..self.n_panels()).flat_map(|at| self.panel(at).norms);
+        Norms {
+            mean: norms().sum::<f64>() / self.len.max(1) as f64,
+            largest: norms().fold(0.0, |most, norm| most.max(*norm)),
+        }
+    }
+
+    /// A hash of the rows as they are kept.
+    pub fn fingerprint(&self) -> u64 {
+        fn of_panels<S: Scalar>(panels: &[Panel<S>]) -> u64 {
+            let hashes: Vec<u64> =
+                panels.par_iter().map(|panel| digest::of_numbers(&panel.values[..])).collect();
+            digest::of_words(&hashes)
+        }
+        match &self.form {
+            Form::F32(panels) => of_panels(panels),
+            Form::F64(panels) => of_panels(panels),
+            Form::Sparse(rows) => rows.fingerprint(),
+            Form::Absent => 0,
+        }
     }
 
     /// One row as it is kept: moved and scaled.

@@ -2,7 +2,7 @@
 
 use super::functions::{KERNELS, KernelSpec, Start};
 use super::parameters::{Given, ParameterKind, Parameters};
-use super::points::{Gathering, PanelRef, TILE};
+use super::points::{Gathering, PanelRef, Points, TILE};
 use super::{CustomKernel, Kernel};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
@@ -101,6 +101,13 @@ impl ResolvedKernel {
     /// Whether every matrix of the kernel is positive semi-definite.
     pub fn is_positive(&self) -> bool {
         (self.spec.positive)(&self.parameters)
+    }
+
+    /// What a value of the kernel is off by where it is computed from these points in f64 and is of this size.
+    pub(crate) fn value_rounding(&self, points: &Points, size: f64) -> f64 {
+        let terms = 4.0 + (points.n_features() as f64).sqrt();
+        let sums = terms * (self.spec().sensitivity)(&self.parameters, &points.norms());
+        0.5 * f64::EPSILON * (sums + 4.0 * size)
     }
 
     /// Whether `k(x, x)` is 1 for every x.

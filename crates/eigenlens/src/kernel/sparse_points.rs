@@ -1,6 +1,7 @@
 //! Sparse rows as kernels are computed from them: only entries that are not 0 are touched.
 
 use super::points::TILE;
+use crate::linalg::digest;
 use crate::linalg::simd::vectorized;
 
 /// Rows by their entries that are not 0, in rising columns.
@@ -125,6 +126,16 @@ impl SparseRows {
 
     pub fn parts(&self) -> SparsePoints<'_> {
         SparsePoints { starts: &self.ends, columns: &self.columns, values: &self.values }
+    }
+
+    /// A hash of the rows, in their order.
+    pub fn fingerprint(&self) -> u64 {
+        let ends: Vec<u64> = self.ends.iter().map(|&end| end as u64).collect();
+        digest::of_words(&[
+            digest::of_words(&ends),
+            digest::of_indices(&self.columns),
+            digest::of_numbers(&self.values),
+        ])
     }
 
     pub fn norms(&self) -> &[f64] {

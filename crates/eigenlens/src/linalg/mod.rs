@@ -4,6 +4,7 @@ pub(crate) mod aligned;
 pub(crate) mod buffer_pool;
 pub(crate) mod cancel;
 pub(crate) mod dense;
+pub(crate) mod digest;
 pub(crate) mod gemm;
 pub(crate) mod ordered_reduce;
 pub(crate) mod pages;

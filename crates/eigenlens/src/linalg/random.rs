@@ -1,5 +1,6 @@
 //! Seeded random numbers: ChaCha, so that a seed means the same everywhere.
 
+use super::digest;
 use ndarray::Array2;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -9,6 +10,11 @@ pub(crate) fn stream(seed: u64, purpose: u64) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(purpose);
     rng
+}
+
+/// The user's seed, for what is drawn to solve or to probe one problem: `fingerprint` is a hash of it.
+pub(crate) fn seed_for(seed: u64, fingerprint: u64) -> u64 {
+    digest::of_words(&[seed, fingerprint])
 }
 
 /// Uniform on (0, 1).

@@ -17,7 +17,7 @@ use crate::n_components::{Head, LeadingPairs, Rule, Spectrum, resolve};
 use crate::passes::{Observed, RowGrid, Scaler, two_sum};
 use crate::plan::{Candidate, Demand, Plan, Route, cheapest, most_within, too_many};
 use crate::scalar::Scalar;
-use crate::solver::certificate::{self, Certificate, Evidence, Measured, PROBES};
+use crate::solver::certificate::{self, Certificate, Evidence, Measured, PROBES, Rounding};
 use crate::solver::{Convergence, finish};
 use ndarray::{Array1, Array2, Axis, s};
 
@@ -267,7 +267,8 @@ impl Fit {
         let (k, d) = axes.components.dim();
         let mut block = Array2::<f64>::zeros((d, k + PROBES));
         block.slice_mut(s![.., ..k]).assign(&axes.components.t());
-        let probes = random::normal_matrix(&mut random::stream(self.options.seed, 3), d, PROBES);
+        let seed = random::seed_for(self.options.seed, grid.fingerprint());
+        let probes = random::normal_matrix(&mut random::stream(seed, 3), d, PROBES);
         block.slice_mut(s![.., k..]).assign(&probes);
         let product = expected_covariance_times(grid, scaler, latent, &part.mean, block.view())?;
         let columns = block.slice(s![.., ..k]).to_owned();
@@ -286,6 +287,8 @@ impl Fit {
             k,
             residuals: &residuals,
             along: &along,
+            rounding: Rounding::of_products(values[0].max(0.0), d, values.len()),
+            parts: None,
             orthogonality: certificate::orthogonality(columns.view()),
             rounding_floor: 0.0,
             evidence: Evidence::Expected,
@@ -294,7 +297,9 @@ impl Fit {
                 block.slice(s![.., k..]),
                 columns.view(),
                 &axes.values,
+                None,
             ),
+            unseen: 0.0,
         });
         Ok((certificate, own))
     }
@@ -443,7 +448,7 @@ impl<T: Scalar> LeadingPairs for EmFits<'_, '_, '_, T> {
         // A full covariance has one variance that may as well be called noise: with k = d − 1 the
         // model is as free as with k = d.
         let k = k.min(self.shape.n_features.saturating_sub(1));
-        let seed = self.fit.options.seed;
+        let seed = random::seed_for(self.fit.options.seed, grid.fingerprint());
         fit(grid, scaler, variances, k, self.bayesian, &em, seed, self.observer)
     }
 

@@ -8,7 +8,7 @@ use super::fit_warnings::{mind_seen_scores, score_warnings, warn};
 use crate::data::{DataShape, Dataset, Missing, compiled_here};
 use crate::em::Observer;
 use crate::error::{Error, Result, Warning};
-use crate::linalg::{gemm, pool};
+use crate::linalg::{gemm, pool, random};
 use crate::model::ModelCore;
 use crate::model::{LinearMap, PcaModel, PcaParts, factors};
 use crate::n_components::{NComponents, Resolved, resolve};
@@ -195,10 +195,12 @@ impl Fit {
             values: &values,
             pairs: &found.pairs,
             rank,
+            variances: &first.variances,
             total: first.total,
+            weight: first.columns.weight,
             divisor: first.columns.weight - 1.0,
             tolerance: self.tolerance::<T>(),
-            seed: self.options.seed,
+            seed: random::seed_for(self.options.seed, grid.fingerprint()),
         };
         let mut scores = want_scores.then(|| {
             let factors = factors(&values, self.whiten, first.scaler.exponent);
@@ -225,6 +227,8 @@ impl Fit {
         route: Route,
     ) -> Result<(FirstPass, Option<Array2<f64>>)> {
         let (columns, scatter) = if route == Route::Covariance {
+            // What is divided by its standard deviation needs it to the last digit.
+            grid.exact_squares = self.standardize && T::EPSILON > f64::EPSILON;
             let moments = Moments::of_grid(grid)?;
             (moments.columns, Some(moments.scatter))
         } else {

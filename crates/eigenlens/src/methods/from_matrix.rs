@@ -8,7 +8,7 @@ use crate::model::{GramPca, LinearMap, PcaModel, PcaParts};
 use crate::n_components::{AllValues, NComponents, Spectrum};
 use crate::passes::{Moments, Scaler};
 use crate::plan::{self, Route};
-use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed};
+use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed, Rounding};
 use crate::solver::{dense, finish};
 use ndarray::{Array2, ArrayView2, Axis};
 
@@ -199,6 +199,7 @@ impl Found<'_> {
         let wider = finish::largest_first(spectrum, vectors, measured.len(), tie).1;
         let wider = wider.t().as_standard_layout().into_owned();
         let product = gemm::product(matrix.view(), wider.view());
+        let frobenius = spectrum.iter().map(|v| v * v).sum::<f64>().sqrt();
         let mut residuals = certificate::residuals(product.view(), wider.view(), &measured);
         residuals.iter_mut().skip(rank).take(k - rank).for_each(|r| *r = r.min(rounding_floor));
         certificate::certify(Measured {
@@ -206,10 +207,13 @@ impl Found<'_> {
             k,
             residuals: &residuals,
             along: &certificate::along(product.view(), wider.view(), &measured),
+            rounding: Rounding::of_products(frobenius, matrix.nrows(), measured.len()),
+            parts: None,
             orthogonality,
             rounding_floor,
             evidence: Evidence::Matrix,
             none_missed: NoneMissed::Complete,
+            unseen: 0.0,
         })
     }
 }

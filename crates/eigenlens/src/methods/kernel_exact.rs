@@ -77,50 +77,39 @@ fn exact_parts<T: Scalar>(
     // 1. The points, checked and moved.
     let (points, exact) = gather(fit, &kernel, data)?;
     let (n, d) = (points.len(), data.n_features());
-    // 2. The kernel, its means and its trace.
-    let gram = match plan.route {
-        Route::KernelBlocks => KernelGram::recomputed(&kernel, &points),
-        _ => KernelGram::stored(&kernel, &points)?,
-    };
-    let means = KernelMeans::of(&gram, points.arithmetic())?;
-    let gram = gram.centered();
-    // 3. The leading pairs: order, sign, null directions.
     let task = KernelTask::new(fit, &data.shape());
-    let dense = task.has_room_for_dense(plan.route, n);
-    let mut kernel_pairs = KernelPairs {
-        fit,
-        gram: &gram,
-        n,
-        total: means.total,
-        rounding_floor: means.rounding_floor,
-        tolerance: fit.tolerance::<T>(),
-        room: task.room(plan.route, n),
-        dense,
-    };
-    let mut warnings = Vec::new();
-    let (k, pairs) = resolve(&fit.n_components, &mut kernel_pairs, &mut warnings)?
-        .or_refuse(|at_least| task.too_many(plan.route, n, at_least))?;
+    let tolerance = fit.tolerance::<T>();
+    // 2. The leading pairs; in f64 where float32 would leave too little of them.
+    let solve =
+        |points, route| Solved::new(fit, &task, &kernel, points, route, tolerance, T::SIGN_TIE);
+    let mut solved = solve(&points, plan.route)?;
+    let again = exact.as_ref().filter(|_| solved.is_drowned(tolerance));
+    if let Some(exact) = again {
+        drop(solved);
+        solved = solve(exact, Route::KernelBlocks)?;
+    }
+    let used = again.unwrap_or(&points);
+    let Solved { gram, means, k, pairs, leading, mut warnings, dense } = solved;
     gram.rest();
-    let leading = Leading::new(&pairs, k, means.rounding_floor, T::SIGN_TIE);
-    // 4. The certificate, against the kernel computed once more.
+    // 3. The certificate, against the kernel computed once more.
     let certificate = certify(
         &KernelGram::recomputed(&kernel, exact.as_ref().unwrap_or(&points)).centered(),
         &leading.found(&pairs, n <= FEW && dense),
-        means.total,
+        &means,
         kernel.is_positive(),
         fit.options.seed,
     )?;
-    drop(exact);
-    // 5. What the user should know.
+    // 4. What the user should know.
     let negative = if kernel.is_positive() {
         None
     } else {
         let floor = leading.rounding_floor;
-        negative_part(fit, &kernel, &points, &gram, means.total, floor, dense)?
+        negative_part(fit, &kernel, used, &gram, means.total, floor, dense)?
     };
     drop(gram);
     warnings.extend(own_warnings(&kernel, &means, &leading, k, negative));
-    // 6. The model.
+    // 5. The model.
+    let points = if again.is_some() { exact.unwrap_or(points) } else { points };
     let points = if kernel.is_precomputed() { Points::absent(&kernel, n) } else { points };
     let Leading { values, vectors, .. } = leading;
     let (threads, column_means) = (fit.options.threads, means.columns);
@@ -145,9 +134,65 @@ fn exact_parts<T: Scalar>(
         accuracy: KernelAccuracy::Exact,
         certificate,
         convergence: pairs.convergence,
-        tolerance: fit.tolerance::<T>(),
+        tolerance,
     };
     Ok((parts, n))
+}
+
+/// The leading pairs of the centred kernel of some points, and what they were found with.
+struct Solved<'a> {
+    gram: KernelGram<'a>,
+    means: KernelMeans,
+    k: usize,
+    pairs: RitzPairs,
+    leading: Leading,
+    warnings: Vec<Warning>,
+    /// Whether the budget has room for a full decomposition.
+    dense: bool,
+}
+
+impl<'a> Solved<'a> {
+    fn new(
+        fit: &KernelPca,
+        task: &KernelTask,
+        kernel: &'a ResolvedKernel,
+        points: &'a Points,
+        route: Route,
+        tolerance: f64,
+        tie: f64,
+    ) -> Result<Solved<'a>> {
+        let n = points.len();
+        // Step 1: the kernel, its means and its trace.
+        let gram = match route {
+            Route::KernelBlocks => KernelGram::recomputed(kernel, points),
+            _ => KernelGram::stored(kernel, points)?,
+        };
+        let means = KernelMeans::of(&gram, points.arithmetic())?;
+        let gram = gram.centered();
+        // Step 2: the leading pairs; order, sign, null directions.
+        let dense = task.has_room_for_dense(route, n);
+        let mut kernel_pairs = KernelPairs {
+            fit,
+            gram: &gram,
+            n,
+            total: means.total,
+            rounding_floor: means.rounding_floor,
+            tolerance,
+            room: task.room(route, n),
+            dense,
+        };
+        let mut warnings = Vec::new();
+        let (k, pairs) = resolve(&fit.n_components, &mut kernel_pairs, &mut warnings)?
+            .or_refuse(|at_least| task.too_many(route, n, at_least))?;
+        let leading = Leading::new(&pairs, k, means.rounding_floor, tie);
+        Ok(Solved { gram, means, k, pairs, leading, warnings, dense })
+    }
+
+    /// Whether the rounding of kernel values hides components, or is more than is asked for.
+    fn is_drowned(&self, tolerance: f64) -> bool {
+        let Leading { rank, top, rounding_floor, .. } = self.leading;
+        rank < self.k.min(self.pairs.vectors.nrows() - 1) || rounding_floor > tolerance * top
+    }
 }
 
 /// The points, checked and moved; those that are kept in f32 in f64 too, for certificates are measured in that.
@@ -181,6 +226,8 @@ struct KernelMeans {
     trace: f64,
     /// The trace of the centred kernel.
     total: f64,
+    /// The largest modulus of a value on the diagonal, or of a column's mean.
+    size: f64,
     /// Eigenvalues of the centred kernel at or below this are rounding.
     rounding_floor: f64,
 }
@@ -202,7 +249,8 @@ impl KernelMeans {
         let row_sum = columns.iter().fold(0.0f64, |m, v| m.max(v.abs())) * n;
         let rounding_floor = 8.0 * n.sqrt() * rounding * largest + 4.0 * f64::EPSILON * row_sum;
         let total = (trace - n * mean).max(0.0);
-        Ok(KernelMeans { columns, mean, trace, total, rounding_floor })
+        let size = columns.iter().fold(largest, |m, v| m.max(v.abs()));
+        Ok(KernelMeans { columns, mean, trace, total, size, rounding_floor })
     }
 }
 
@@ -381,12 +429,13 @@ struct Found<'a> {
 fn certify(
     gram: &KernelGram,
     found: &Found,
-    total: f64,
+    means: &KernelMeans,
     positive: bool,
     seed: u64,
 ) -> Result<Certificate> {
     let Found { vectors, values, rank, ref guard, rounding_floor, all: complete } = *found;
     let (n, k) = vectors.dim();
+    let seed = random::seed_for(seed, gram.fingerprint());
     let probes = random::normal_matrix(&mut random::stream(seed, 3), n, PROBES);
     let mut blocks: Vec<ArrayView2<f64>> = vec![vectors.view()];
     let mut measured = values.to_vec();
@@ -402,15 +451,16 @@ fn certify(
     let (left, right) = (product.slice(s![.., ..m]), all.slice(s![.., ..m]));
     let mut residuals = certificate::residuals(left, right, &measured);
     residuals.iter_mut().take(k).skip(rank).for_each(|r| *r = r.min(rounding_floor));
-    let by_trace = certificate::missed_by_matrix(None, values, rank.max(1), total);
+    let by_trace = certificate::missed_by_matrix(None, values, rank.max(1), means.total, 0.0);
     let none_missed = match by_trace {
         _ if complete || rank == k && k == n => NoneMissed::Complete,
-        Some(excluded) if positive && rank > 0 => excluded,
+        Some((excluded, _)) if positive && rank > 0 => excluded,
         _ => certificate::missed_by_probes(
             product.slice(s![.., m..]).as_standard_layout().view(),
             probes.view(),
             vectors.slice(s![.., ..rank]).as_standard_layout().view(),
             &values[..rank],
+            positive.then_some(means.total),
         ),
     };
     Ok(certificate::certify(Measured {
@@ -418,10 +468,13 @@ fn certify(
         k,
         residuals: &residuals,
         along: &certificate::along(left, right, &measured),
+        rounding: gram.rounding(means.size, right).into_iter().collect(),
+        parts: None,
         orthogonality: certificate::orthogonality(vectors.view()),
         rounding_floor,
         evidence: Evidence::Data,
         none_missed,
+        unseen: 0.0,
     }))
 }
 
@@ -471,5 +524,9 @@ impl Operator for Negated<'_> {
         self.0.apply(v, out)?;
         out.mapv_inplace(|x| -x);
         Ok(())
+    }
+
+    fn fingerprint(&self) -> u64 {
+        self.0.fingerprint()
     }
 }

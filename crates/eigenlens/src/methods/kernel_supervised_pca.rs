@@ -18,7 +18,7 @@ use crate::options::Options;
 use crate::passes::reduction_block_rows;
 use crate::plan::{self, Plan, Route};
 use crate::scalar::Scalar;
-use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed};
+use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed, Rounding};
 use crate::solver::{Convergence, finish};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 
@@ -445,6 +445,10 @@ fn certify(
     let combined = gemm::product(delta.view(), vectors.view());
     let product = applied(gram, combined.view())?;
     let product = gemm::transposed_product(delta.view(), product.view());
+    let size = gram.diagonal().iter().fold(0.0f64, |most, v| most.max(v.abs()));
+    let norm = delta.iter().map(|v| v * v).sum::<f64>();
+    let rounding = gram.rounding(size, combined.view()).into_iter();
+    let rounding = rounding.fold(0.0f64, |most, (residual, _)| most.max(residual)) * norm.max(1.0);
     let mut measured = values.to_vec();
     let mut residuals = certificate::residuals(product.view(), vectors.view(), values);
     let mut along = certificate::along(product.view(), vectors.view(), values);
@@ -458,10 +462,13 @@ fn certify(
         k,
         residuals: &residuals,
         along: &along,
+        rounding: Rounding::uniform(rounding, measured.len()),
+        parts: None,
         orthogonality,
         rounding_floor,
         evidence: Evidence::Data,
         none_missed: NoneMissed::Complete,
+        unseen: 0.0,
     }))
 }
 

@@ -3,7 +3,7 @@
 use crate::data::{DataShape, Dataset, Missing};
 use crate::error::{Error, Hint, Result, Warning};
 use crate::graph::{Neighborhood, Neighbors, Network, Points, Search};
-use crate::linalg::random;
+use crate::linalg::{digest, random};
 use crate::model::NegativePart;
 use crate::n_components::NComponents;
 use crate::operator::{Centered, Deflated, Operator, SparseSymmetric, SymmetricMatrix};
@@ -11,11 +11,14 @@ use crate::options::Options;
 use crate::passes::{RowGrid, reduction_block_rows};
 use crate::plan::{self, Plan, Route};
 use crate::scalar::Scalar;
-use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};
+use crate::solver::certificate::{
+    self, Certificate, Evidence, Measured, NoneMissed, PROBES, Rounding,
+};
 use crate::solver::krylov::{self, EigenRequest};
 use crate::solver::shift_invert::{Smallest, smallest_with_guard};
 use crate::solver::{Convergence, dense, finish};
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis, concatenate, s};
+use rand_chacha::ChaCha8Rng;
 
 /// Neighbours of every sample, where none were asked for.
 const DEFAULT_NEIGHBORS: usize = 10;
@@ -226,6 +229,11 @@ struct KnownOfDistances {
     smallest: f64,
 }
 
+/// Random numbers for the probes of an operator.
+fn probe_stream(seed: u64, operator: &dyn Operator) -> ChaCha8Rng {
+    random::stream(random::seed_for(seed, operator.fingerprint()), 12)
+}
+
 /// Measures `k` pairs, and the one after them, against the operator.
 #[expect(clippy::too_many_arguments)]
 fn certify_distances(
@@ -239,7 +247,7 @@ fn certify_distances(
     options: &Options,
 ) -> Result<Certificate> {
     let (n, width) = columns.dim();
-    let probes = random::normal_matrix(&mut random::stream(options.seed, 12), n, PROBES);
+    let probes = random::normal_matrix(&mut probe_stream(options.seed, operator), n, PROBES);
     let both = join_columns(columns.view(), probes.view())?;
     let mut product = Array2::zeros(both.dim());
     operator.apply(both.view(), &mut product)?;
@@ -251,11 +259,13 @@ fn certify_distances(
         NoneMissed::Complete
     } else {
         // What is left of the trace bounds the other values only where none is negative.
-        certificate::missed_by_matrix(None, values, k, known.trace)
+        certificate::missed_by_matrix(None, values, k, known.trace, 0.0)
+            .map(|(missed, _)| missed)
             .filter(|_| known.smallest >= -rounding_floor)
             .unwrap_or_else(|| {
-                let of_probes = product.slice(s![.., width..]);
-                certificate::missed_by_probes(of_probes, probes.view(), kept, &values[..k])
+                let (probes, of_probes) = (probes.view(), product.slice(s![.., width..]));
+                let trace = Some(known.trace);
+                certificate::missed_by_probes(of_probes, probes, kept, &values[..k], trace)
             })
     };
     Ok(certificate::certify(Measured {
@@ -263,10 +273,13 @@ fn certify_distances(
         k,
         residuals: &residuals,
         along: &certificate::along(of_pairs, columns.view(), values),
+        rounding: Rounding::of_products(operator.norm(), n, values.len()),
+        parts: None,
         orthogonality: certificate::orthogonality(kept.as_standard_layout().view()),
         rounding_floor,
         evidence: Evidence::Operator,
         none_missed,
+        unseen: 0.0,
     }))
 }
 
@@ -297,11 +310,14 @@ pub(super) fn smallest_of_graph(
         k,
         residuals: &residuals,
         along: &certificate::along(product.view(), vectors.view(), &values),
+        rounding: Rounding::of_products(norm, matrix.terms(), measured.len()),
+        parts: None,
         orthogonality: certificate::orthogonality(vectors.view()),
         rounding_floor: 0.0,
         evidence: Evidence::Operator,
         none_missed: none_missed
             .unwrap_or(NoneMissed::Probabilistic { bound: f64::INFINITY, failure: 1.0 }),
+        unseen: 0.0,
     });
     Ok(EigenPairs {
         values,
@@ -344,7 +360,7 @@ pub(super) fn smallest_of_matrix(
     let (measured, rows) = finish::largest_first(&ritz.values, &ritz.vectors, width, tie);
     let columns = rows.t().as_standard_layout().into_owned();
     // Step 3: residuals and probes, in one more product.
-    let probes = random::normal_matrix(&mut random::stream(options.seed, 12), n, PROBES);
+    let probes = random::normal_matrix(&mut probe_stream(options.seed, &operator), n, PROBES);
     let both = join_columns(columns.view(), probes.view())?;
     let mut product = Array2::zeros(both.dim());
     operator.apply(both.view(), &mut product)?;
@@ -354,17 +370,21 @@ pub(super) fn smallest_of_matrix(
         NoneMissed::Complete
     } else {
         let of_probes = product.slice(s![.., width..]);
-        certificate::missed_by_probes(of_probes, probes.view(), kept.view(), &measured[..k])
+        let values = &measured[..k];
+        certificate::missed_by_probes(of_probes, probes.view(), kept.view(), values, None)
     };
     let certificate = certificate::certify(Measured {
         values: &measured,
         k,
         residuals: &certificate::residuals(of_pairs, columns.view(), &measured),
         along: &certificate::along(of_pairs, columns.view(), &measured),
+        rounding: Rounding::of_products(norm, n, measured.len()),
+        parts: None,
         orthogonality: certificate::orthogonality(kept.view()),
         rounding_floor: 0.0,
         evidence: Evidence::Operator,
         none_missed,
+        unseen: 0.0,
     });
     Ok(EigenPairs {
         values: measured[..k].iter().map(|v| norm - v).collect(),
@@ -410,6 +430,10 @@ impl Operator for Flipped<'_> {
         SymmetricMatrix(self.matrix).apply(v, out)?;
         ndarray::Zip::from(out).and(v).for_each(|out, v| *out = self.norm * v - *out);
         Ok(())
+    }
+
+    fn fingerprint(&self) -> u64 {
+        digest::of_matrix(self.matrix)
     }
 }
 
@@ -479,6 +503,10 @@ impl Operator for Negative<'_> {
         self.0.apply(v, out)?;
         out.mapv_inplace(|x| -x);
         Ok(())
+    }
+
+    fn fingerprint(&self) -> u64 {
+        self.0.fingerprint()
     }
 }
 

@@ -20,7 +20,9 @@ use crate::passes::{
 };
 use crate::plan::{self, Beside, Candidate, Plan, Route, most_within};
 use crate::scalar::Scalar;
-use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};
+use crate::solver::certificate::{
+    self, Certificate, Evidence, Measured, NoneMissed, PROBES, Rounding,
+};
 use crate::solver::covariance_solver::EigenPairs;
 use crate::solver::krylov::{self, EigenRequest, RitzPairs};
 use crate::solver::{Convergence, dense};
@@ -301,7 +303,8 @@ impl<T: Scalar> Supervised<'_, '_, T> {
         let (d, k, rank) = (map.components.ncols(), values.len(), map.rank);
         let missed = match (&pairs.spectrum, rank) {
             (Some(_), _) | (_, 0) => Some(NoneMissed::Complete),
-            _ => certificate::missed_by_matrix(None, &pairs.values, k.min(rank), 1.0),
+            _ => certificate::missed_by_matrix(None, &pairs.values, k.min(rank), 1.0, 0.0)
+                .map(|(missed, _)| missed),
         };
         let guard = usize::from(rank == k && pairs.values.len() > k && pairs.values[k] > 0.0);
         let kept = k + guard;
@@ -312,7 +315,8 @@ impl<T: Scalar> Supervised<'_, '_, T> {
             block.column_mut(k).assign(&pairs.vectors.column(k));
         }
         if probes > 0 {
-            let mut rng = random::stream(self.estimator.options.seed, 3);
+            let seed = random::seed_for(self.estimator.options.seed, data.grid.fingerprint());
+            let mut rng = random::stream(seed, 3);
             block.slice_mut(s![.., kept..]).assign(&random::normal_matrix(&mut rng, d, PROBES));
         }
         let formed = gemm::transposed_product(blend.cross.view(), block.view());
@@ -354,17 +358,20 @@ impl<T: Scalar> Supervised<'_, '_, T> {
         let none_missed = missed.unwrap_or_else(|| {
             let (products, probes) = (product.slice(s![.., kept..]), block.slice(s![.., kept..]));
             let found = columns.slice(s![.., ..rank]);
-            certificate::missed_by_probes(products, probes, found, &values[..rank])
+            certificate::missed_by_probes(products, probes, found, &values[..rank], None)
         });
         let certificate = certificate::certify(Measured {
             values: &values,
             k,
             residuals: &residuals,
             along: &along,
+            rounding: Rounding::of_products(values[0].max(0.0), d, values.len()),
+            parts: None,
             orthogonality: certificate::orthogonality(block.slice(s![.., ..k])),
             rounding_floor: pairs.rounding_floor,
             evidence: Evidence::Data,
             none_missed,
+            unseen: 0.0,
         });
         let cross = labels.cross.slice(s![.., ..k]).to_owned();
         Ok(Findings { certificate, cross, score_moments })

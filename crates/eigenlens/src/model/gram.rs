@@ -3,7 +3,7 @@
 use super::pca::factors;
 use crate::error::{Error, Result};
 use crate::n_components::{AllValues, NComponents};
-use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed};
+use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed, Rounding};
 use crate::solver::{dense, finish};
 use ndarray::{Array2, ArrayView2};
 
@@ -66,10 +66,13 @@ impl GramPca {
             k,
             residuals: &residuals,
             along: &certificate::along(product.view(), columns.view(), &values),
+            rounding: Rounding::of_products((top * total.max(top)).sqrt(), n, measured.len()),
+            parts: None,
             orthogonality: certificate::orthogonality(columns.view()),
             rounding_floor,
             evidence: Evidence::Matrix,
             none_missed: NoneMissed::Complete,
+            unseen: 0.0,
         });
         let explained_variance: Vec<f64> = values.iter().map(|v| v / divisor).collect();
         let scale: Vec<f64> = factors(&explained_variance, whiten, 0)

@@ -2,7 +2,7 @@
 
 use super::Operator;
 use crate::error::Result;
-use crate::linalg::gemm;
+use crate::linalg::{digest, gemm};
 use crate::passes::Standardized;
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2};
@@ -28,5 +28,9 @@ impl<T: Scalar> Operator for Blended<'_, '_, T> {
         inner.mapv_inplace(|x| self.beta * x);
         gemm::product_into(self.cross.view(), inner.view(), out, false);
         Ok(())
+    }
+
+    fn fingerprint(&self) -> u64 {
+        digest::of_words(&[self.data.grid.fingerprint(), digest::of_matrix(self.cross.view())])
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Operator, SymmetricMatrix};
 use crate::error::Result;
+use crate::linalg::digest;
 use ndarray::{Array2, ArrayView2, Axis};
 
 /// `f · H A H` for a symmetric A (n × n), a factor f and `H = I − 11ᵀ/n`: with f = −½ and squared
@@ -9,6 +10,14 @@ use ndarray::{Array2, ArrayView2, Axis};
 pub(crate) struct Centered<'a> {
     pub matrix: ArrayView2<'a, f64>,
     pub factor: f64,
+}
+
+impl Centered<'_> {
+    /// What bounds the sums of a product with a unit vector: the Frobenius norm, of the matrix as it is.
+    pub fn norm(&self) -> f64 {
+        let squares: f64 = self.matrix.iter().map(|v| v * v).sum();
+        self.factor.abs() * squares.sqrt()
+    }
 }
 
 impl Operator for Centered<'_> {
@@ -23,6 +32,10 @@ impl Operator for Centered<'_> {
         center_columns(out);
         out.mapv_inplace(|x| self.factor * x);
         Ok(())
+    }
+
+    fn fingerprint(&self) -> u64 {
+        digest::of_matrix(self.matrix)
     }
 }
 

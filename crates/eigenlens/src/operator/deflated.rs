@@ -31,6 +31,10 @@ impl Operator for Deflated<'_> {
         project_out(self.known, out);
         Ok(())
     }
+
+    fn fingerprint(&self) -> u64 {
+        self.operator.fingerprint()
+    }
 }
 
 /// `v −= N (Nᵀ v)`, twice: once leaves rounding errors along N, twice does not.

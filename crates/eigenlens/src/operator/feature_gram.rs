@@ -23,4 +23,8 @@ impl<T: Scalar> Operator for FeatureGram<'_, T> {
         out.mapv_inplace(|x| x / self.divisor);
         Ok(())
     }
+
+    fn fingerprint(&self) -> u64 {
+        self.data.grid.fingerprint()
+    }
 }

@@ -7,7 +7,7 @@ use crate::linalg::aligned::Aligned;
 use crate::linalg::cancel;
 use crate::linalg::simd::{GROUP, WIDTH, fetch_line, symmetric_tile, vectorized};
 use crate::scalar::Scalar;
-use ndarray::{Array2, ArrayView2, Axis};
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
 
@@ -214,7 +214,24 @@ impl<'a> KernelGram<'a> {
         }
     }
 
-    /// `k(x, x)` of every point.
+    /// What products with unit vectors (n × ·) are off by, where kernel values are computed in f64 and none exceeds
+    /// `size`: their norm, and along the vectors themselves. Errors of values add up as independent ones; those of
+    /// sums are in proportion to the largest partial sum, which for values that are all alike is that of the vector.
+    pub fn rounding(&self, size: f64, vectors: ArrayView2<f64>) -> Vec<(f64, f64)> {
+        let root = (self.points.len() as f64).sqrt();
+        let values = self.kernel.value_rounding(self.points, size);
+        let of = |vector: ArrayView1<f64>| {
+            let mut sum = 0.0;
+            let partial = vector.iter().fold(1.0f64, |most, v| {
+                sum += v;
+                most.max(f64::abs(sum))
+            });
+            let sums = f64::EPSILON * size * partial * root;
+            (2.0 * root * values + root * sums, 3.0 * values + 2.0 * sums)
+        };
+        vectors.columns().into_iter().map(of).collect()
+    }
+
     pub fn diagonal(&self) -> Vec<f64> {
         let panels: Vec<Vec<f64>> = (0..self.points.n_panels())
             .into_par_iter()
@@ -363,6 +380,10 @@ impl Operator for KernelGram<'_> {
             *out -= &means;
         }
         Ok(())
+    }
+
+    fn fingerprint(&self) -> u64 {
+        self.points.fingerprint()
     }
 }
 

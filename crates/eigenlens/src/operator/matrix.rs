@@ -2,7 +2,7 @@
 
 use super::Operator;
 use crate::error::Result;
-use crate::linalg::gemm;
+use crate::linalg::{digest, gemm};
 use ndarray::{Array2, ArrayView2};
 
 /// A symmetric matrix (d × d) as an operator.
@@ -24,5 +24,9 @@ impl Operator for SymmetricMatrix<'_> {
             gemm::product_into(self.0.as_standard_layout().view(), v, out, true);
         }
         Ok(())
+    }
+
+    fn fingerprint(&self) -> u64 {
+        digest::of_matrix(self.0)
     }
 }

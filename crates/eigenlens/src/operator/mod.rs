@@ -57,4 +57,10 @@ pub trait Operator: Sync {
 
     /// Writes `A V` to `out`; both are d × b, row-major, for any b.
     fn apply(&self, v: ArrayView2<f64>, out: &mut Array2<f64>) -> Result<()>;
+
+    /// A hash of what the operator is made of. Random starts and probes depend on it, so that nobody can make an
+    /// operator that hides something from them; where it stays 0 they are those of the seed alone.
+    fn fingerprint(&self) -> u64 {
+        0
+    }
 }

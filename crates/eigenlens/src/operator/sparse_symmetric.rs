@@ -3,6 +3,7 @@
 use super::Operator;
 use crate::data::Csr;
 use crate::error::{Error, Result};
+use crate::linalg::digest;
 use crate::linalg::sparse::SymmetricRows;
 use ndarray::{Array2, ArrayView2};
 
@@ -54,6 +55,11 @@ impl SparseSymmetric {
         self.rows.values.len()
     }
 
+    /// The most terms that an entry of a product has.
+    pub(crate) fn terms(&self) -> usize {
+        self.rows.starts.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0)
+    }
+
     pub(crate) fn rows(&self) -> &SymmetricRows {
         &self.rows
     }
@@ -73,6 +79,13 @@ impl Operator for SparseSymmetric {
     fn apply(&self, v: ArrayView2<f64>, out: &mut Array2<f64>) -> Result<()> {
         self.rows.product_into(0.0, v.as_standard_layout().view(), out);
         Ok(())
+    }
+
+    fn fingerprint(&self) -> u64 {
+        digest::of_words(&[
+            digest::of_numbers(&self.rows.values),
+            digest::of_indices(&self.rows.columns),
+        ])
     }
 }
 

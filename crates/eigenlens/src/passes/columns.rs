@@ -4,6 +4,7 @@ use super::row_grid::{BLOCK, Block, RowBatch, RowGrid, batch_rows, reduction_blo
 use super::sparse;
 use crate::error::{Error, Result};
 use crate::linalg::dense::exponent_of;
+use crate::linalg::digest::Digest;
 use crate::linalg::ordered_reduce::ordered_reduce;
 use crate::linalg::simd::{add_deviations, fetch_lines, vectorized};
 use crate::scalar::Scalar;
@@ -60,26 +61,31 @@ impl Columns {
             return sparse::columns(grid);
         }
         let d = grid.data.n_features();
-        let mut total = Columns::zero(d);
+        let (mut total, mut digest) = (Columns::zero(d), Digest::new());
         grid.for_each_batch(grid.rows_together(REDUCTION_BLOCKS), |batch| {
             let starts = (0..batch.rows).step_by(reduction_block_rows(d));
             let of_unit = |scratch: &mut Vec<T>, start: usize, next: usize| {
                 Self::of_unit(grid, &batch, start, next, scratch)
             };
-            ordered_reduce(starts, REDUCTION_BLOCKS, Vec::new, of_unit, |part| total.merge(&part))
+            ordered_reduce(starts, REDUCTION_BLOCKS, Vec::new, of_unit, |(part, hash)| {
+                total.merge(&part);
+                digest.words(&[hash]);
+            })
         })?;
+        grid.set_fingerprint(digest.finish());
         total.check_rows()
     }
 
+    /// The same of one reduction block, with the hash of its rows.
     fn of_unit<T: Scalar>(
         grid: &RowGrid<T>,
         batch: &RowBatch<T>,
         start: usize,
         next: usize,
         scratch: &mut Vec<T>,
-    ) -> Result<Columns> {
+    ) -> Result<(Columns, u64)> {
         let end = (start + reduction_block_rows(batch.n_features)).min(batch.rows);
-        let mut total = Columns::zero(batch.n_features);
+        let (mut total, mut digest) = (Columns::zero(batch.n_features), Digest::new());
         for at in (start..end).step_by(BLOCK) {
             let block = batch.block(at, (at + BLOCK).min(end), scratch);
             let upcoming = batch.upcoming_or(at + BLOCK, BLOCK, end, next);
@@ -90,9 +96,10 @@ impl Columns {
                 part
             });
             check_finite(grid, &block, &part)?;
+            block.hash_into(&mut digest);
             total.merge(&part);
         }
-        Ok(total)
+        Ok((total, digest.finish()))
     }
 
     /// Adds the rows of `other` (Chan, Golub & LeVeque 1979), with the difference of the means taken
@@ -234,12 +241,13 @@ pub(crate) fn row_of<T>(rows: &[T], i: usize, d: usize) -> &[T] {
     rows.get(i * d..(i + 1) * d).unwrap_or_default()
 }
 
-/// The squares of a block about the mean found before. The rows of the `next` block are fetched
-/// meanwhile: these are in the cache already.
+/// The squares of a block about its mean, and what its mean lacks (Chan, Golub & LeVeque 1983). The rows of the `next`
+/// block are fetched meanwhile: these are in the cache already.
 pub(crate) fn add_squares<T: Scalar>(block: &Block<T>, columns: &mut Columns, next: &[T]) {
-    let d = block.n_features;
-    let (mean_hi, mean_lo) = (&columns.mean_hi[..d], &columns.mean_lo[..d]);
-    let squares = &mut columns.squares[..d];
+    let (d, weight) = (block.n_features, columns.weight);
+    let mut sums = vec![0.0; d];
+    let (mean_hi, mean_lo) = (&mut columns.mean_hi[..d], &mut columns.mean_lo[..d]);
+    let (squares, sums) = (&mut columns.squares[..d], &mut sums[..d]);
     vectorized(
         #[inline(always)]
         move || {
@@ -249,7 +257,13 @@ pub(crate) fn add_squares<T: Scalar>(block: &Block<T>, columns: &mut Columns, ne
                 for f in 0..d {
                     let centered = (x[f].to_f64() - mean_hi[f]) - mean_lo[f];
                     squares[f] += w * centered * centered;
+                    sums[f] += w * centered;
                 }
+            }
+            for f in 0..d {
+                let off = if weight > 0.0 { sums[f] / weight } else { 0.0 };
+                squares[f] = (squares[f] - weight * off * off).max(0.0);
+                (mean_hi[f], mean_lo[f]) = two_sum(mean_hi[f], mean_lo[f] + off);
             }
         },
     );

@@ -1,6 +1,6 @@
 //! Count, mean and scatter in one pass: all that covariance PCA needs to know of the data.
 
-use super::columns::{Columns, block_mean_into, check_finite, rescale, two_sum};
+use super::columns::{Columns, add_squares, block_mean_into, check_finite, rescale, two_sum};
 use super::feature_permutation::{FeaturePermutation, common_in_groups};
 use super::integer_moments::IntegerMoments;
 use super::moments_bytes as bytes;
@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::buffer_pool::PooledBuffer;
 use crate::linalg::dense::power_of_two;
+use crate::linalg::digest;
 use crate::linalg::gemm::slice_mut;
 use crate::linalg::ordered_reduce::ordered_reduce;
 use crate::linalg::pool;
@@ -114,10 +115,14 @@ impl Moments {
             Some(moments) => moments,
             None => floats(grid)?,
         };
-        if rescale(grid, &moments.columns)? {
+        let moments = if rescale(grid, &moments.columns)? {
             drop(moments);
-            return floats(grid);
-        }
+            floats(grid)?
+        } else {
+            moments
+        };
+        // All that is made of the data on this way is made of their scatter.
+        grid.set_fingerprint(digest::of_matrix(moments.scatter.view()));
         Ok(moments)
     }
 
@@ -364,7 +369,8 @@ fn one_pass<T: Scalar>(grid: &RowGrid<T>, whole: bool) -> Result<Option<Moments>
         return Ok(None);
     }
     read?;
-    let mut moments = sums.map_or_else(|| Moments::empty(d), Sums::finish);
+    let finish = |sums: Sums<T>| sums.finish(grid.exact_squares);
+    let mut moments = sums.map_or_else(|| Moments::empty(d), finish);
     if let Some(exponents) = grid.exponents() {
         moments.exponents = exponents.to_vec();
     }
@@ -423,7 +429,8 @@ impl<T: Scalar> Sums<T> {
         }
     }
 
-    fn finish(self) -> Moments {
+    /// With the squares of the columns that were summed apart, if they were.
+    fn finish(self, exact_squares: bool) -> Moments {
         let (total, scatter) = match self {
             Sums::Whole(sums) => return sums.finish(),
             Sums::Units { total, mut scatter, .. } => {
@@ -440,7 +447,8 @@ impl<T: Scalar> Sums<T> {
                 (total, matrix)
             }
         };
-        let columns = Columns { squares: scatter.diag().to_vec(), ..total };
+        let squares = if exact_squares { total.squares } else { scatter.diag().to_vec() };
+        let columns = Columns { squares, ..total };
         Moments { exponents: vec![0; columns.mean_hi.len()], columns, scatter, feature_names: None }
     }
 }
@@ -481,6 +489,9 @@ fn scatter_by_units<T: Scalar>(
             let block = batch.block(at, (at + BLOCK).min(end), scratch);
             block_mean_into(&block, columns);
             check_finite(grid, &block, columns)?;
+            if grid.exact_squares {
+                add_squares(&block, columns, &[]);
+            }
             let (depth, width) = (block.rows, row_width::<T>(d));
             packed.resize(depth * width);
             set_shift(shift, columns);

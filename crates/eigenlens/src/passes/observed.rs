@@ -5,6 +5,7 @@ use super::columns::{Columns, rescale, two_sum};
 use super::row_grid::{BLOCK, RowBatch, RowGrid, batch_rows, reduction_block_rows};
 use crate::data::MissingCounts;
 use crate::error::{Error, Result};
+use crate::linalg::digest::Digest;
 use crate::scalar::Scalar;
 use rayon::prelude::*;
 
@@ -74,16 +75,17 @@ impl Observed {
     fn one_pass<T: Scalar>(grid: &RowGrid<T>) -> Result<Observed> {
         let d = grid.data.n_features();
         let unit = reduction_block_rows(d);
-        let mut total = Self::zero(d);
+        let (mut total, mut digest) = (Self::zero(d), Digest::new());
         let read = grid.for_each_batch(batch_rows(d, 32), |batch| {
             let starts: Vec<usize> = (0..batch.rows).step_by(unit).collect();
-            let parts: Vec<Result<(Observed, Vec<usize>)>> = starts
+            let parts: Vec<Result<(Observed, Vec<usize>, u64)>> = starts
                 .par_iter()
                 .map(|&start| Self::of_unit(grid, &batch, start, (start + unit).min(batch.rows)))
                 .collect();
             for part in parts {
-                let (part, with_missing_values) = part?;
+                let (part, with_missing_values, hash) = part?;
                 total.merge(&part);
+                digest.words(&[hash]);
                 for row in with_missing_values {
                     let word = row / 64;
                     if total.with_missing_values.len() <= word {
@@ -94,6 +96,7 @@ impl Observed {
             }
             Ok(())
         })?;
+        grid.set_fingerprint(digest.finish());
         total.with_missing_values.resize(read.div_ceil(64), 0);
         let rows = total.missing_counts.rows;
         total.missing_counts.columns = (0..d)
@@ -112,13 +115,14 @@ impl Observed {
         batch: &RowBatch<T>,
         start: usize,
         end: usize,
-    ) -> Result<(Observed, Vec<usize>)> {
+    ) -> Result<(Observed, Vec<usize>, u64)> {
         let d = batch.n_features;
         let mut total = Self::zero(d);
         let mut with_missing_values = Vec::new();
-        let mut scratch = Vec::new();
+        let (mut scratch, mut digest) = (Vec::new(), Digest::new());
         for at in (start..end).step_by(BLOCK) {
             let block = batch.block(at, (at + BLOCK).min(end), &mut scratch);
+            block.hash_into(&mut digest);
             let mut part = Self::zero(d);
             // Deviations from the first entry of the column in this block: their rounding is in
             // proportion to the spread, wherever the column lies.
@@ -178,7 +182,7 @@ impl Observed {
             }
             total.merge(&part);
         }
-        Ok((total, with_missing_values))
+        Ok((total, with_missing_values, digest.finish()))
     }
 
     /// Adds the rows of `later` (Chan, Golub & LeVeque 1979), column by column.

@@ -38,7 +38,7 @@ pub(super) struct PackedRhs {
 impl PackedRhs {
     /// Features whose products are summed at a time: as much of a panel fills half of a first-level
     /// cache.
-    const DEPTH: usize = 128;
+    pub const DEPTH: usize = 128;
 
     /// Of V, padded with columns of zeros.
     pub fn new(v: ArrayView2<f64>, scaler: &Scaler) -> PackedRhs {

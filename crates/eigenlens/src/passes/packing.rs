@@ -1,7 +1,7 @@
 //! Blocks of rows packed for a scatter matrix: less their mean, or where they are mostly one value less that
 //! value.
 
-use super::columns::{Columns, block_mean, by_strips, check_finite};
+use super::columns::{Columns, add_squares, block_mean, by_strips, check_finite};
 use super::feature_permutation::FeaturePermutation;
 use super::row_grid::{Block, RowGrid, Shift};
 use crate::error::Result;
@@ -27,7 +27,10 @@ pub(super) fn pack_block<T: Scalar>(
 ) -> Result<Packed> {
     let mut mean_correction = Vec::new();
     let columns = by_strips(block, |first, strip| {
-        let columns = block_mean(strip);
+        let mut columns = block_mean(strip);
+        if grid.exact_squares {
+            add_squares(strip, &mut columns, &[]);
+        }
         set_shift(shift, &columns);
         let common = &permutation.common()[first..first + strip.n_features];
         for (f, by) in shift_to_common(strip, common, &columns, shift) {

@@ -8,6 +8,7 @@ use crate::linalg::aligned::Aligned;
 use crate::linalg::buffer_pool::{BufferPool, PooledBuffer};
 use crate::linalg::cancel;
 use crate::linalg::dense::power_of_two;
+use crate::linalg::digest::Digest;
 use crate::linalg::gemm::rows_of;
 use crate::linalg::simd::{Lines, Room};
 use crate::scalar::Scalar;
@@ -50,8 +51,12 @@ pub(crate) struct RowGrid<'a, T: Scalar> {
     counts: Option<Vec<f64>>,
     exponents: Option<Vec<i32>>,
     prescale: Option<Vec<T>>,
+    /// Whether squares of columns are summed in f64 beside a scatter matrix of float32 products.
+    pub exact_squares: bool,
     /// The number of rows, once they have been read.
     rows: OnceLock<usize>,
+    /// A hash of the data, once they have been read.
+    fingerprint: OnceLock<u64>,
     /// Room for the tasks of a pass, kept for the next pass.
     pub(super) work: BufferPool<Workspace<T>>,
     /// Room for sums over reduction blocks.
@@ -144,7 +149,9 @@ impl<'a, T: Scalar> RowGrid<'a, T> {
             counts: None,
             exponents: None,
             prescale: None,
+            exact_squares: false,
             rows: OnceLock::new(),
+            fingerprint: OnceLock::new(),
             work: BufferPool::default(),
             sums: BufferPool::default(),
         }
@@ -169,6 +176,17 @@ impl<'a, T: Scalar> RowGrid<'a, T> {
     /// The weights as counts, where there are any.
     pub fn counts(&self) -> Option<&[f64]> {
         self.counts.as_deref()
+    }
+
+    /// A hash of the rows in their order and of their weights, or of all their moments: whatever the first pass
+    /// saw. It depends neither on threads nor on the reader's blocks.
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint.get().copied().unwrap_or(0)
+    }
+
+    /// Takes the hash that a pass has made; that of the first one stays.
+    pub(super) fn set_fingerprint(&self, hash: u64) {
+        self.fingerprint.get_or_init(|| hash);
     }
 
     /// The number of rows, where it was announced or they have been read.
@@ -480,6 +498,18 @@ impl<T: Scalar> Block<'_, T> {
     #[inline(always)]
     pub fn lines(&self, first: usize, width: usize) -> Lines<'_, T> {
         Lines::new(&self.data[first..], self.stride, self.rows, width)
+    }
+
+    /// Adds the rows and their weights to a hash.
+    pub fn hash_into(&self, digest: &mut Digest) {
+        if self.stride == self.n_features {
+            digest.numbers(&self.data[..self.rows * self.stride]);
+        } else {
+            (0..self.rows).for_each(|i| digest.numbers(self.row(i)));
+        }
+        if let Some(counts) = self.counts {
+            digest.numbers(counts);
+        }
     }
 
     /// The weight of one row.

@@ -73,7 +73,8 @@ impl ScoreAccumulator {
                 for c in 0..squares.len() {
                     // Copies stay in registers while the rows go by.
                     let (mut sum, rest) = (sums[c], rest[c]);
-                    let (mut square_sum, mut fourth) = (squares[c], fourth_powers[c]);
+                    // Sums of their own: equal terms that go one by one into a long sum all round alike.
+                    let (mut square_sum, mut fourth) = ([0.0; LANES], [0.0; LANES]);
                     let (mut most, mut at) = (largest[c], row[c]);
                     for (i, z) in z.chunks_exact_mut(b).enumerate() {
                         let (w, z) = (weight(i), &mut z.as_chunks_mut::<LANES>().0[c]);
@@ -89,7 +90,11 @@ impl ScoreAccumulator {
                             at[j] = if larger { (first + i) as u64 } else { at[j] };
                         }
                     }
-                    (sums[c], squares[c], fourth_powers[c]) = (sum, square_sum, fourth);
+                    sums[c] = sum;
+                    for j in 0..LANES {
+                        squares[c][j] += square_sum[j];
+                        fourth_powers[c][j] += fourth[j];
+                    }
                     (largest[c], row[c]) = (most, at);
                 }
                 for c in squares.len()..sums.len() {

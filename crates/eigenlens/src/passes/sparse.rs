@@ -13,6 +13,7 @@ use crate::data::{Csr, Source};
 use crate::error::{Error, Result};
 use crate::linalg::aligned::Aligned;
 use crate::linalg::buffer_pool::PooledBuffer;
+use crate::linalg::digest;
 use crate::linalg::gemm::{rows_of, slice_mut};
 use crate::linalg::scatter::mirror;
 use crate::linalg::simd::{fetch_line, vectorized};
@@ -22,7 +23,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// Pieces of rows, each with an accumulator of its own: fixed, so that sums associate alike.
-const PIECES: usize = 8;
+pub(super) const PIECES: usize = 8;
 
 /// Columns of a thin operand that lie together: those of a line of the cache. A group of all features
 /// comes after the other, so that a second-level cache holds most of what many rows need of one.
@@ -50,6 +51,10 @@ pub(super) fn columns<T: Scalar>(grid: &RowGrid<T>) -> Result<Columns> {
     if let Some((row, column, value)) = x.find_bad() {
         return Err(grid.data.bad_entry(row, column, value));
     }
+    grid.set_fingerprint(digest::of_words(&[
+        x.fingerprint(),
+        grid.counts().map_or(0, |counts| digest::of_numbers(counts)),
+    ]));
     let (n, d) = (x.n_rows(), x.n_columns());
     let count = |i: usize| grid.counts().map_or(1.0, |c| c[i]);
     let scale = |f: usize| grid.prescale().map_or(1.0, |p| p[f].to_f64());

@@ -119,6 +119,31 @@ impl<T: Scalar> Standardized<'_, T> {
         self.grid.data.n_features()
     }
 
+    /// The additions one entry of `Xsᵀ W Xs V` goes through, for V of so many columns and rows of this weight: within
+    /// a panel of rows, within a reduction block, and over all of them.
+    pub fn additions(&self, columns: usize, weight: f64) -> f64 {
+        let d = self.n_features();
+        let (panel, block) = if self.grid.is_sparse() {
+            let piece = weight / sparse::PIECES as f64;
+            (piece, piece)
+        } else if d * columns * 8 <= SMALL_PRODUCT {
+            (panel_rows(d) as f64, reduction_block_rows(d) as f64)
+        } else {
+            (RANGE_ROWS as f64, weight)
+        };
+        let (panel, block) = (panel.min(weight).max(1.0), block.min(weight).max(1.0));
+        panel + block / panel + weight / block
+    }
+
+    /// The additions that make one score.
+    pub fn score_additions(&self) -> f64 {
+        let d = self.n_features() as f64;
+        match self.grid.is_sparse() {
+            true => d,
+            false => d.min(PackedRhs::DEPTH as f64) + d / PackedRhs::DEPTH as f64,
+        }
+    }
+
     /// Whole vectors of scores, or for dense rows halves of them.
     pub fn column_step(&self) -> usize {
         if self.grid.is_sparse() { f64::PAD } else { f64::PAD / 2 }

@@ -56,7 +56,7 @@ pub struct Certificate {
     pub evidence: Evidence,
     /// ‖S u − λ u‖ / λ₁ for each component.
     pub residuals: Vec<f64>,
-    /// Bound on the error of each value, relative to λ₁.
+    /// Bound on the error of each value, relative to λ₁; 1 where every value drowned in rounding.
     pub value_errors: Vec<f64>,
     /// Bound on sin θ of each component; 1: undetermined, it is identified only with its group.
     pub angles: Vec<f64>,
@@ -69,8 +69,8 @@ pub struct Certificate {
     pub orthogonality: f64,
     /// Components with a value above the rounding of the route taken.
     pub rank: usize,
-    /// Whether a larger value could have been overlooked. Where that is not excluded, the angle
-    /// bounds hold on the condition that none was.
+    /// Whether a larger value could have been overlooked. Where that is not excluded, the bounds of values and
+    /// angles hold on the condition that none was.
     pub none_missed: NoneMissed,
 }
 
@@ -80,7 +80,7 @@ impl Certificate {
         largest(self.residuals.iter().copied())
     }
 
-    /// Whether the angle bounds assume that nothing was overlooked.
+    /// Whether the bounds of values and angles assume that nothing was overlooked.
     pub fn is_conditional(&self) -> bool {
         match self.none_missed {
             NoneMissed::Probabilistic { bound, .. } => bound >= 1.0,
@@ -148,12 +148,57 @@ pub(crate) struct Measured<'a> {
     pub residuals: &'a [f64],
     /// Its part along the vector itself, |uᵀSu − λ|: how far the value is from a Rayleigh quotient.
     pub along: &'a [f64],
+    /// What rounding may have done to both.
+    pub rounding: Rounding,
+    /// The residuals apart, along the components and beside them, where that is known.
+    pub parts: Option<ResidualParts>,
     /// Largest |UᵀU − I|.
     pub orthogonality: f64,
     /// Values at or below this are rounding.
     pub rounding_floor: f64,
     pub evidence: Evidence,
     pub none_missed: NoneMissed,
+    /// What is left out of sight of `none_missed`: a value may have been overlooked that is this much above the
+    /// last one (absolute).
+    pub unseen: f64,
+}
+
+/// What rounding may have added to what was measured of each pair, or hidden in it; absolute.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Rounding {
+    /// Of each residual (k + guard).
+    pub residuals: Vec<f64>,
+    /// Of each Rayleigh quotient (k + guard).
+    pub values: Vec<f64>,
+}
+
+impl Rounding {
+    /// The same for all pairs: an error of this norm in products with unit vectors.
+    pub fn uniform(error: f64, pairs: usize) -> Rounding {
+        Rounding { residuals: vec![error; pairs], values: vec![error; pairs] }
+    }
+
+    /// Of products with a matrix or operator of this norm, whose entries are sums of so many terms. Rounding errors
+    /// of a sum add up as independent ones do (Higham & Mary 2019), twice for what is done with the products.
+    pub fn of_products(norm: f64, terms: usize, pairs: usize) -> Rounding {
+        Rounding::uniform(f64::EPSILON * (4.0 + (terms as f64).sqrt()) * norm, pairs)
+    }
+}
+
+impl FromIterator<(f64, f64)> for Rounding {
+    /// From what residual and Rayleigh quotient of each pair may be off by.
+    fn from_iter<I: IntoIterator<Item = (f64, f64)>>(pairs: I) -> Rounding {
+        let (residuals, values) = pairs.into_iter().unzip();
+        Rounding { residuals, values }
+    }
+}
+
+/// Residuals of k components, taken apart; rounding is in them already. Absolute.
+pub(crate) struct ResidualParts {
+    /// |uᵢᵀ(A uⱼ − λⱼ uⱼ)| (k × k).
+    pub inside: Array2<f64>,
+    /// What lies outside the span of the components (k).
+    pub outside: Vec<f64>,
 }
 
 /// A residual below this share of its gap separates two components.
@@ -172,27 +217,34 @@ pub(crate) fn certify(measured: Measured) -> Certificate {
     let mut value_errors = vec![0.0; k];
     let mut listed = Vec::new();
     let mut group_angles = Vec::new();
-    for group in groups {
+    let plain: Vec<f64> = groups.iter().map(|group| relative.plain_angle(group, k, cut)).collect();
+    for (at, group) in groups.iter().enumerate() {
         let open = cut && group.end == k;
-        let gap = if open { 0.0 } else { relative.gap(&group) };
-        let size = relative.size(&group);
-        let angle = if gap > 0.0 { (size / gap).min(1.0) } else { 1.0 };
         let alone = group.len() == 1;
+        let angle = if alone && !open { relative.angle(at, &groups, &plain) } else { plain[at] };
         for j in group.clone() {
             angles[j] = if alone { angle } else { 1.0 };
-            // In a group only the norm of all residuals together bounds every value (Kahan 1967).
-            value_errors[j] = if alone { relative.value_error(j, size, gap) } else { size };
+            value_errors[j] = match alone && !open {
+                true => relative.value_error(j, relative.gap(group)),
+                // In a group only the norm of all residuals together bounds every value (Kahan 1967); one that
+                // goes on changes places with what comes after it.
+                false => relative.size(&(group.start..group.end + usize::from(open))),
+            };
         }
         if !alone || open {
-            listed.push(group);
+            listed.push(group.clone());
             group_angles.push(angle);
         }
     }
     // A null component was completed, not found: its own residual does not see what lies beside it.
     // All that is known of its value is that it was below the rounding of the route.
-    let worst = relative.residuals.iter().take(k).fold(0.0f64, |m, r| m.max(*r));
+    let worst = (0..k).fold(0.0f64, |m, j| m.max(relative.residual(j)));
     for j in (0..k).filter(|&j| values[j] <= rounding_floor) {
         value_errors[j] = value_errors[j].max(rounding_floor / top + worst);
+    }
+    let last = values.get(k.wrapping_sub(1)).copied().unwrap_or(0.0);
+    for j in (0..k).filter(|&j| values[j] <= last + measured.unseen) {
+        value_errors[j] += measured.unseen / top;
     }
     Certificate {
         evidence: measured.evidence,
@@ -213,7 +265,8 @@ fn of_nothing(measured: Measured) -> Certificate {
     Certificate {
         evidence: measured.evidence,
         residuals: vec![0.0; k],
-        value_errors: vec![0.0; k],
+        // Values that are 0 because nothing varies are exact; those that drowned are not known at all.
+        value_errors: vec![f64::from(u8::from(measured.rounding_floor > 0.0)); k],
         angles: vec![1.0; k],
         groups: if k > 1 { std::iter::once(0..k).collect() } else { Vec::new() },
         group_angles: if k > 1 { vec![1.0] } else { Vec::new() },
@@ -223,29 +276,35 @@ fn of_nothing(measured: Measured) -> Certificate {
     }
 }
 
-/// No measurement in f64, relative to the largest value, is finer than this.
-const ROUNDING: f64 = 4.0 * f64::EPSILON;
-
-/// What was measured, relative to the largest value.
+/// What was measured, relative to the largest value; residuals with what rounding may have hidden.
 struct Relative {
     values: Vec<f64>,
     residuals: Vec<f64>,
     along: Vec<f64>,
+    parts: Option<ResidualParts>,
 }
 
 impl Relative {
     fn new(measured: &Measured, top: f64) -> Relative {
-        let relative = |numbers: &[f64]| numbers.iter().map(|v| v / top).collect();
+        let Rounding { residuals, values } = &measured.rounding;
+        let with = |numbers: &[f64], rounding: &[f64]| {
+            let rounding = rounding.iter().copied().chain(std::iter::repeat(0.0));
+            numbers.iter().zip(rounding).map(|(v, r)| (v + r) / top).collect()
+        };
+        let parts = measured.parts.as_ref().map(|parts| ResidualParts {
+            inside: &parts.inside / top,
+            outside: parts.outside.iter().map(|v| v / top).collect(),
+        });
         Relative {
-            values: relative(measured.values),
-            residuals: relative(measured.residuals),
-            along: relative(measured.along),
+            values: measured.values.iter().map(|v| v / top).collect(),
+            residuals: with(measured.residuals, residuals),
+            along: with(measured.along, values),
+            parts,
         }
     }
 
-    /// A residual, no finer than it can be measured.
     fn residual(&self, j: usize) -> f64 {
-        self.residuals.get(j).copied().unwrap_or(0.0) + ROUNDING
+        self.residuals.get(j).copied().unwrap_or(0.0)
     }
 
     /// Whether j and j + 1 cannot be told apart; a null neighbour after the last value bounds the gap from below.
@@ -270,17 +329,23 @@ impl Relative {
 
     /// From a group to its neighbours.
     fn gap(&self, group: &Range<usize>) -> f64 {
+        self.gap_above(group).min(self.gap_below(group, group.end))
+    }
+
+    fn gap_above(&self, group: &Range<usize>) -> f64 {
         let values = &self.values;
-        let above = if group.start == 0 {
-            f64::INFINITY
-        } else {
-            values[group.start - 1] - values[group.start] - self.residual(group.start - 1)
-        };
-        let below = match values.get(group.end) {
-            Some(next) => values[group.end - 1] - next - self.residual(group.end),
+        match group.start.checked_sub(1) {
+            Some(before) => values[before] - values[group.start] - self.residual(before),
             None => f64::INFINITY,
-        };
-        above.min(below)
+        }
+    }
+
+    /// From a group to the pair `next`, where there is one.
+    fn gap_below(&self, group: &Range<usize>, next: usize) -> f64 {
+        match self.values.get(next) {
+            Some(value) => self.values[group.end - 1] - value - self.residual(next),
+            None => f64::INFINITY,
+        }
     }
 
     /// The norm of a group's residuals.
@@ -288,12 +353,48 @@ impl Relative {
         group.clone().map(|j| self.residual(j) * self.residual(j)).sum::<f64>().sqrt()
     }
 
+    /// From the norm of a group's residuals and its gap alone (Davis & Kahan 1970).
+    fn plain_angle(&self, group: &Range<usize>, k: usize, cut: bool) -> f64 {
+        let gap = if cut && group.end == k { 0.0 } else { self.gap(group) };
+        if gap > 0.0 { (self.size(group) / gap).min(1.0) } else { 1.0 }
+    }
+
+    /// Of the single component of group `at`: what its residual has along the other groups is divided by the gap to
+    /// them, which may be far larger than that to the nearest one. With v the true eigenvector of a value μ,
+    /// `vᵀ(A u − λ u) = (μ − λ) vᵀu`.
+    fn angle(&self, at: usize, groups: &[Range<usize>], plain: &[f64]) -> f64 {
+        let Some(ResidualParts { inside, outside }) = &self.parts else { return plain[at] };
+        let (group, k) = (&groups[at], outside.len());
+        let j = group.start;
+        let below = self.gap_below(group, k);
+        if below <= 0.0 {
+            return plain[at];
+        }
+        // What lies outside the true components may have something along those that were found.
+        let shared = |(other, angle): (&Range<usize>, &f64)| {
+            angle * other.clone().map(|i| inside[[i, j]].powi(2)).sum::<f64>().sqrt()
+        };
+        let beside = outside[j] + groups.iter().zip(plain).map(shared).sum::<f64>();
+        let mut square = (beside / below).powi(2);
+        for (other, angle) in groups.iter().zip(plain).filter(|(other, _)| *other != group) {
+            let gap = match other.start > j {
+                true => self.gap_below(group, other.start),
+                false => self.values[other.end - 1] - self.values[j] - self.residual(other.end - 1),
+            };
+            let along = other.clone().map(|i| inside[[i, j]].powi(2)).sum::<f64>().sqrt();
+            // The directions of the group are known up to their angle.
+            square += ((along + angle * self.residual(j)) / gap).powi(2);
+        }
+        square.sqrt().min(plain[at])
+    }
+
     /// Of a Rayleigh quotient the error is quadratic; a value that is none (of a matrix that was formed with
     /// rounding) is off by the difference besides.
-    fn value_error(&self, j: usize, size: f64, gap: f64) -> f64 {
-        let quadratic = if gap > 0.0 { self.residual(j) * size / gap } else { f64::INFINITY };
-        let shift = self.along.get(j).copied().unwrap_or(0.0) + ROUNDING;
-        self.residual(j).min(quadratic + shift)
+    fn value_error(&self, j: usize, gap: f64) -> f64 {
+        let residual = self.residual(j);
+        let quadratic = if gap > 0.0 { residual * residual / gap } else { f64::INFINITY };
+        let shift = self.along.get(j).copied().unwrap_or(0.0);
+        residual.max(shift).min(quadratic + shift)
     }
 }
 
@@ -364,24 +465,42 @@ pub(crate) const PROBES: usize = 8;
 /// A Gaussian coordinate is smaller than this with probability below 0.8 × this.
 const SMALL_COORDINATE: f64 = 0.1;
 
+/// The same for bounds that are to be close.
+const LARGER_COORDINATE: f64 = 0.2;
+
 /// The probability that all [`PROBES`] Gaussian probes are nearly orthogonal to a given direction.
-pub(crate) fn probe_failure() -> f64 {
+fn probe_failure() -> f64 {
     (0.8 * SMALL_COORDINATE).powi(PROBES as i32)
+}
+
+/// The probability that [`error_bound`] does not hold.
+pub(crate) fn error_failure() -> f64 {
+    (0.8 * LARGER_COORDINATE).powi(PROBES as i32)
 }
 
 /// A bound on the spectral norm of a matrix from its products with Gaussian probes
 /// (columns): it fails with [`probe_failure`].
-pub(crate) fn norm_bound(products: ArrayView2<f64>) -> f64 {
-    largest(products.columns().into_iter().map(|c| c.dot(&c))).sqrt() / SMALL_COORDINATE
+fn norm_bound(products: ArrayView2<f64>) -> f64 {
+    longest(products) / SMALL_COORDINATE
+}
+
+/// The same for an error that is looked for everywhere: a closer bound that fails with [`error_failure`].
+pub(crate) fn error_bound(products: ArrayView2<f64>) -> f64 {
+    longest(products) / LARGER_COORDINATE
+}
+
+fn longest(columns: ArrayView2<f64>) -> f64 {
+    largest(columns.columns().into_iter().map(|c| c.dot(&c))).sqrt()
 }
 
 /// Bounds what was missed, from the products of the operator with Gaussian probes: everything the
-/// found pairs do not explain.
+/// found pairs do not explain. Where the trace of the operator is known, what the probes saw must account for it.
 pub(crate) fn missed_by_probes(
     products: ArrayView2<f64>,
     probes: ArrayView2<f64>,
     vectors: ArrayView2<f64>,
     values: &[f64],
+    trace: Option<f64>,
 ) -> NoneMissed {
     let mut inside = gemm::transposed_product(vectors, probes);
     for (mut row, &value) in inside.rows_mut().into_iter().zip(values) {
@@ -389,32 +508,67 @@ pub(crate) fn missed_by_probes(
     }
     let mut rest: Array2<f64> = products.to_owned();
     gemm::product_into(vectors, inside.view(), &mut rest, false);
+    let left = trace.map_or(0.0, |trace| trace - values.iter().sum::<f64>());
+    let hidden = if trace.is_some() { hidden_trace(rest.view(), probes, left) } else { 0.0 };
     let last = values.last().copied().unwrap_or(0.0);
-    let bound = if last > 0.0 { norm_bound(rest.view()) / last } else { f64::INFINITY };
+    let bound = norm_bound(rest.view()).max(hidden);
+    let bound = if last > 0.0 { bound / last } else { f64::INFINITY };
     NoneMissed::Probabilistic { bound, failure: probe_failure() }
 }
 
+/// How much of the trace that is `left` the probes cannot have seen. Of a rest R they see `gᵀR g`, on average its
+/// trace, with a variance of 2 ‖R‖² (Hutchinson 1990), and `‖R g‖²`, on average ‖R‖².
+fn hidden_trace(rest: ArrayView2<f64>, probes: ArrayView2<f64>, left: f64) -> f64 {
+    /// Standard deviations that chance does not explain.
+    const DEVIATIONS: f64 = 8.0;
+    let count = probes.ncols().max(1) as f64;
+    let pairs = || rest.columns().into_iter().zip(probes.columns());
+    let seen = pairs().map(|(r, g)| r.dot(&g)).sum::<f64>() / count;
+    let square = pairs().map(|(r, _)| r.dot(&r)).sum::<f64>() / count;
+    let deviation = (2.0 * square / count).sqrt();
+    let hidden = left - seen;
+    if hidden > DEVIATIONS * deviation + 1e-9 * left.abs() { hidden } else { 0.0 }
+}
+
+/// Whether the values of a matrix are counted: the inertia of a large one would cost more than the pairs did.
+pub(crate) fn counts_values(matrix: ArrayView2<f64>) -> bool {
+    matrix.nrows() <= 1000
+}
+
 /// What can be said without looking at the data again: from the trace, or by counting the values of
-/// the matrix, with the vectors found.
+/// the matrix, with the vectors found; and how far above the last one kept a value may lie unseen. `noise` is what
+/// the matrix is off by, relative to its largest value.
 pub(crate) fn missed_by_matrix(
     matrix: Option<(ArrayView2<f64>, ArrayView2<f64>)>,
     values: &[f64],
     k: usize,
     total: f64,
-) -> Option<NoneMissed> {
+    noise: f64,
+) -> Option<(NoneMissed, f64)> {
     let top = values.first().copied().unwrap_or(0.0);
     let last = *values.get(k.checked_sub(1)?)?;
     let rest = total - values[..k].iter().sum::<f64>();
     if rest + 1e-12 * total < last {
-        return Some(NoneMissed::Trace);
+        return Some((NoneMissed::Trace, 0.0));
     }
-    // The inertia of a large matrix would cost more than the pairs did.
-    let (matrix, vectors) = matrix.filter(|(m, _)| m.nrows() <= 1000)?;
+    let (matrix, vectors) = matrix.filter(|(matrix, _)| counts_values(*matrix))?;
+    // No shift is finer than the factorisation is exact, and the matrix.
+    let finest = (8.0 * matrix.nrows() as f64 * f64::EPSILON + noise) * top;
+    let counts = |found: usize, shift: f64| {
+        let leading = vectors.slice(s![.., ..found]);
+        dense::at_most_above(matrix, leading, &values[..found], shift)
+            || dense::count_above(matrix, shift) == found
+    };
     let next = values.get(k).copied().unwrap_or(0.0);
-    let shift = if last - next > 1e-9 * top { 0.5 * (last + next) } else { last + 1e-9 * top };
-    let found = values[..k].iter().filter(|v| **v > shift).count();
-    let leading = vectors.slice(s![.., ..found]);
-    let excluded = dense::at_most_above(matrix, leading, &values[..found], shift)
-        || dense::count_above(matrix, shift) == found;
-    Some(if excluded { NoneMissed::Inertia } else { NoneMissed::Disproved })
+    if last - next > 2.0 * finest && counts(k, 0.5 * (last + next)) {
+        return Some((NoneMissed::Inertia, 0.0));
+    }
+    // The last one is not alone, or what comes after it is not known well: what lies above those beside it?
+    let apart = |j: usize| j == 0 || values[j - 1] - values[j] > 4.0 * finest;
+    let found = (0..k).rev().find(|&j| apart(j))?;
+    let shift = values[found] + 2.0 * finest;
+    Some(match counts(found, shift) {
+        true => (NoneMissed::Inertia, shift - last),
+        false => (NoneMissed::Disproved, 0.0),
+    })
 }

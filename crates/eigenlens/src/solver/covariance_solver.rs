@@ -112,6 +112,14 @@ impl<T: Scalar> CovarianceSolver<'_, T> {
         }
     }
 
+    /// What the entries of the matrix are off by, relative to its largest value, beyond rounding in f64.
+    pub fn noise(&self) -> f64 {
+        match self {
+            CovarianceSolver::Covariance { noise, .. } => *noise,
+            _ => 0.0,
+        }
+    }
+
     /// The matrix formed from the data, where there is one on the side of the features.
     pub fn matrix(&self) -> Option<ArrayView2<'_, f64>> {
         match self {

@@ -85,7 +85,8 @@ pub(crate) fn largest(operator: &dyn Operator, request: &EigenRequest) -> Result
     if d <= wanted + 3 * WIDTH || request.max_basis + WIDTH >= d {
         return whole_space(operator, wanted);
     }
-    let mut basis = Basis::new(d, request.max_basis.max(wanted + 2 * WIDTH), request.seed);
+    let seed = random::seed_for(request.seed, operator.fingerprint());
+    let mut basis = Basis::new(d, request.max_basis.max(wanted + 2 * WIDTH), seed);
     let mut record = Convergence::default();
     // Step 1: a random block.
     let start = random::normal_matrix(&mut basis.rng, d, WIDTH);

@@ -20,6 +20,7 @@ pub(crate) fn largest(
 ) -> Result<RitzPairs> {
     let d = operator.dim();
     let width = wanted.saturating_add(oversampling).min(d);
+    let seed = random::seed_for(seed, operator.fingerprint());
     let mut block = random::normal_matrix(&mut random::stream(seed, 2), d, width);
     let mut product = Array2::zeros((d, width));
     for _ in 0..=power {

@@ -9,7 +9,7 @@ use super::krylov::{self, EigenRequest, WIDTH};
 use super::{Convergence, Eigenpairs, finish};
 use crate::error::{Error, Result};
 use crate::linalg::sparse::{Analysis, SparseFactor};
-use crate::linalg::{dense, gemm, pool};
+use crate::linalg::{dense, gemm, pool, random};
 use crate::operator::{Deflated, Operator, SparseSymmetric};
 use crate::options::Options;
 use ndarray::{Array2, ArrayView2};
@@ -188,7 +188,8 @@ impl<'a> ShiftSearch<'a> {
         let mut factor = self.first_factor(analysis)?;
         let mut left = self.options.max_iterations;
         let mut request = self.request();
-        request.seed = self.options.seed.wrapping_add(seed);
+        request.seed =
+            random::seed_for(self.options.seed.wrapping_add(seed), self.matrix.fingerprint());
         // Enough to see where the wanted values are, and often enough to find them.
         let mut short = (request.k + request.guard) / WIDTH + 16;
         let mut moves = 0;

@@ -3,7 +3,7 @@
 use super::deflation::{Deflation, Removed};
 use super::vector::SparseVector;
 use crate::error::Result;
-use crate::linalg::gemm;
+use crate::linalg::{digest, gemm};
 use crate::operator::Operator;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use rayon::prelude::*;
@@ -32,6 +32,14 @@ impl<'a> Gram<'a> {
     /// An operator whose diagonal (d) is known.
     pub fn operator(operator: &'a dyn Operator, diagonal: Vec<f64>) -> Gram<'a> {
         Gram::Operator(Products { operator, diagonal, removed: Vec::new() })
+    }
+
+    /// A hash of the matrix, or of what its operator is made of.
+    pub fn fingerprint(&self) -> u64 {
+        match self {
+            Gram::Matrix(matrix) => digest::of_matrix(matrix.view()),
+            Gram::Operator(products) => products.operator.fingerprint(),
+        }
     }
 
     /// The number of features, d.

@@ -96,7 +96,7 @@ fn suggested_starts(gram: &Gram, options: &SupportSearch) -> Result<Vec<SparseVe
     dense_starts.extend(gram.rows(&top)?.outer_iter().map(|row| row.to_owned()));
     // Random directions, turned towards the larger eigenvalues by one product.
     if options.random_starts > 0 {
-        let mut rng = random::stream(options.seed, 11);
+        let mut rng = random::stream(random::seed_for(options.seed, gram.fingerprint()), 11);
         let block = random::normal_matrix(&mut rng, d, options.random_starts);
         let turned = gram.apply(block.view())?;
         dense_starts.extend(turned.columns().into_iter().map(|column| column.to_owned()));

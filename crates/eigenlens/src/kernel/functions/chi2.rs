@@ -18,6 +18,8 @@ pub(super) const KERNEL: KernelSpec = KernelSpec {
     start: Start::Sums(distances, sparse_overlap),
     finish: laplacian::finish,
     diagonal: |_, _| 1.0,
+    // s e⁻ˢ is at most 1/e.
+    sensitivity: |_, _| 0.4,
     unit_diagonal: true,
     moduli: true,
     non_negative: true,

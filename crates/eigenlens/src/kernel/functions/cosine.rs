@@ -5,6 +5,7 @@ use crate::kernel::parameters::Parameters;
 
 pub(super) const KERNEL: KernelSpec = KernelSpec {
     unit_rows: true,
+    sensitivity: |_, _| 1.0,
     ..KernelSpec::of_products("cosine", "x·y / (‖x‖ ‖y‖)", value)
 };
 

@@ -136,6 +136,8 @@ pub struct KernelSpec {
     pub(super) diagonal: fn(&Parameters, f64) -> f64,
     /// Whether f32 products do for f32 data whose mean of `x·x` about their mean is this.
     pub(super) single_precision: fn(&Parameters, f64) -> bool,
+    /// What its values are off by per relative error of the sums they are made from, where `x·x` is so large.
+    pub(super) sensitivity: fn(&Parameters, &Norms) -> f64,
     /// Whether every matrix of the kernel is positive semi-definite.
     pub(super) positive: fn(&Parameters) -> bool,
     /// Whether `k(x, x)` is 1 for every x.
@@ -150,6 +152,12 @@ pub struct KernelSpec {
     pub(super) non_negative: bool,
     /// Whether the kernel is the same for data of any size, be it beyond squares that are numbers.
     pub(super) any_size: bool,
+}
+
+/// How large `x·x` is.
+pub(crate) struct Norms {
+    pub mean: f64,
+    pub largest: f64,
 }
 
 /// What a tile of kernel values is made from.
@@ -196,6 +204,7 @@ impl KernelSpec {
             finish_f32: None,
             diagonal: |_, _| f64::NAN,
             single_precision: |_, _| false,
+            sensitivity: |_, _| 0.0,
             positive: |_| true,
             unit_diagonal: false,
             translation_invariant: false,
@@ -216,6 +225,7 @@ impl KernelSpec {
             start: Start::Products,
             diagonal: |_, product| product,
             single_precision: |_, _| true,
+            sensitivity: |_, norms| norms.largest,
             ..KernelSpec::of_rows(name, formula, value)
         }
     }

@@ -1,6 +1,6 @@
 //! The polynomial kernel: all products of up to p features.
 
-use super::{KernelSpec, dot};
+use super::{KernelSpec, Norms, dot};
 use crate::kernel::parameters::{ParameterKind, ParameterSpec, Parameters};
 use crate::kernel::points::{PanelRef, TILE};
 use crate::linalg::simd::{Elementwise, elementwise};
@@ -13,6 +13,11 @@ pub(super) const KERNEL: KernelSpec = KernelSpec {
     ],
     finish,
     diagonal: of_product,
+    sensitivity: |parameters, &Norms { largest, .. }| {
+        let (gamma, offset) = (parameters.number("gamma"), parameters.number("coef0"));
+        let degree = parameters.number("degree");
+        degree * gamma * largest * (gamma * largest + offset.abs()).powf(degree - 1.0)
+    },
     positive: |parameters| parameters.number("coef0") >= 0.0,
     ..KernelSpec::of_products("polynomial", "(γ x·y + c)^p", |p, x, y| of_product(p, dot(x, y)))
 };

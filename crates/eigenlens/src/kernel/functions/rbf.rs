@@ -15,6 +15,8 @@ pub(super) const KERNEL: KernelSpec = KernelSpec {
     diagonal: |_, _| 1.0,
     // The error of a distance, ε‖x‖², is multiplied by γ.
     single_precision: |parameters, norm| parameters.number("gamma") * norm <= 64.0,
+    // ‖x‖² + ‖y‖² − 2 x·y, each of its terms off by its share; of rows far out most values are 0.
+    sensitivity: |parameters, norms| 4.0 * parameters.number("gamma") * norms.mean,
     unit_diagonal: true,
     translation_invariant: true,
     ..KernelSpec::of_products("rbf", "exp(−γ ‖x−y‖²)", value)

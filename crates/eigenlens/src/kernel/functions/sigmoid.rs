@@ -11,6 +11,7 @@ pub(super) const KERNEL: KernelSpec = KernelSpec {
     ],
     finish,
     diagonal: |parameters, product| of_product(parameters)(product),
+    sensitivity: |parameters, norms| parameters.number("gamma") * norms.largest,
     positive: |_| false,
     ..KernelSpec::of_products("sigmoid", "tanh(γ x·y + c)", |p, x, y| of_product(p)(dot(x, y)))
 };

@@ -16,7 +16,7 @@ use crate::n_components::{Head, LeadingPairs, NComponents, Rule, Spectrum, resol
 use crate::passes::{ClassCentered, ClassMeans, RowGrid, Scaler, two_sum};
 use crate::plan::{Plan, Route};
 use crate::scalar::Scalar;
-use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed};
+use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed, Rounding};
 use crate::solver::finish;
 use ndarray::{Array1, Array2, ArrayView1, Axis, s};
 
@@ -408,10 +408,17 @@ fn certify<'r>(
         k,
         residuals: &residuals,
         along: &along,
+        rounding: Rounding::of_products(
+            values.first().copied().unwrap_or(0.0),
+            means.ncols(),
+            values.len(),
+        ),
+        parts: None,
         orthogonality: inside.indexed_iter().map(off).fold(0.0, f64::max),
         rounding_floor: found.floor,
         evidence: if whitening.is_given() { Evidence::Matrix } else { Evidence::Data },
         none_missed: NoneMissed::Complete,
+        unseen: 0.0,
     }))
 }
 

@@ -340,6 +340,10 @@ impl Operator for AsOperator<'_, '_> {
         *out = self.0.apply(v)?;
         Ok(())
     }
+
+    fn fingerprint(&self) -> u64 {
+        self.0.fingerprint()
+    }
 }
 
 /// Component after component, each on what the ones before it left; `warm` components (k × d) of

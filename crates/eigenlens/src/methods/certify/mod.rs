@@ -1,15 +1,20 @@
 //! Pairs measured against the data, in the pass that makes the scores.
 
+mod rounding;
+
 use crate::error::Result;
 use crate::linalg::transpose::transpose_into;
 use crate::linalg::{gemm, random};
 use crate::model::LinearMap;
 use crate::passes::{Pass, ScoreMoments, Scores, Standardized};
 use crate::scalar::Scalar;
-use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed, PROBES};
+use crate::solver::certificate::{
+    self, Certificate, Evidence, Measured, NoneMissed, PROBES, ResidualParts,
+};
 use crate::solver::covariance_solver::{CovarianceSolver, EigenPairs};
 use crate::solver::krylov::Remainder;
-use ndarray::{Array2, ArrayView2, s};
+use ndarray::{Array2, ArrayView2, Axis, s};
+use rounding::PassRounding;
 use std::ops::Range;
 
 /// Measures pairs against the data.
@@ -18,7 +23,13 @@ pub(super) struct Certifier<'a> {
     pub values: &'a [f64],
     pub pairs: &'a EigenPairs,
     pub rank: usize,
+    /// Of each standardised column.
+    pub variances: &'a [f64],
+    /// Their sum.
     pub total: f64,
+    /// n.
+    pub weight: f64,
+    /// n − 1.
     pub divisor: f64,
     /// The relative residual that is asked for.
     pub tolerance: f64,
@@ -41,11 +52,14 @@ impl Certifier<'_> {
         // Measuring every one of many components would cost more than the scores.
         let many = 8 * k > d.max(64) || kept > 3 * PROBES;
         let residual_model = if many { self.residual_model(solver, kept) } else { None };
-        let of_matrix = matches!(residual_model, Some(ResidualModel::Matrix(_)));
-        // A matrix is probed in any case: its values are counted beside the pass.
-        let early = if of_matrix { None } else { Some(self.find_missed(solver)) };
-        let everywhere = if of_matrix || early == Some(None) { PROBES } else { 0 };
-        let among = if residual_model.is_some() && !of_matrix { PROBES } else { 0 };
+        // The values of a matrix are counted beside the pass, where that takes long.
+        let counted = solver.matrix().is_some_and(certificate::counts_values);
+        let early = match counted && self.pairs.spectrum.is_none() {
+            true => None,
+            false => Some(self.find_missed(solver)),
+        };
+        let everywhere = if early == Some(None) { PROBES } else { 0 };
+        let among = if residual_model.is_some() { PROBES } else { 0 };
         let block = self.block(data, kept, everywhere, among);
         // 2. The pass over the data.
         let from = if residual_model.is_some() { block.padded } else { 0 };
@@ -64,51 +78,64 @@ impl Certifier<'_> {
         // 3. Residuals of the components and of the guard.
         let mut values: Vec<f64> = self.values.to_vec();
         values.extend(self.pairs.values.get(k).filter(|_| guard > 0));
+        let rounding = PassRounding::new(
+            data,
+            block.vectors.ncols() - from,
+            self.variances,
+            self.weight,
+            values.first().copied().unwrap_or(0.0),
+        );
         let mut bounds = match residual_model {
             Some(model) => {
-                let probed = match model {
-                    ResidualModel::Matrix(_) => measured(block.everywhere()),
-                    ResidualModel::Remainder { .. } => measured(block.among()),
-                };
-                Bounds::believed(&model, &block, &values, probed)
+                let quotients = score_moments.squares.iter().map(|s| s / self.divisor);
+                let quotients: Vec<f64> = quotients.collect();
+                Bounds::believed(&model, &block, &values, measured(block.among()), &quotients)
             }
-            None => Bounds::measured(measured(0..kept), block.kept(), &values),
+            None => Bounds::measured(measured(0..kept), block.kept(), &values, k, &rounding),
         };
         if bounds.too_wide(k, self.tolerance * values.first().map_or(0.0, |v| v.abs())) {
-            bounds = self.measured_alone(data, block.kept(), &values)?;
+            bounds = self.measured_alone(data, block.kept(), &values, &rounding)?;
         }
+        let mut rounding = rounding.of(block.kept(), &values);
         if guard == 0 && k < d {
             // Every component the samples can span was asked for: beside them the variance is 0.
             values.push(0.0);
             bounds.push_null();
+            rounding.residuals.push(0.0);
+            rounding.values.push(0.0);
         }
         // 4. What might have been missed.
-        let none_missed = missed.unwrap_or_else(|| {
+        let (none_missed, unseen) = missed.unwrap_or_else(|| {
             let found = block.kept().slice_move(s![.., ..self.rank]);
             let (products, probes) = (measured(block.everywhere()), block.gaussian.view());
-            certificate::missed_by_probes(products, probes, found, &values[..self.rank])
+            let (values, total) = (&values[..self.rank], Some(self.total));
+            (certificate::missed_by_probes(products, probes, found, values, total), 0.0)
         });
         Ok(certificate::certify(Measured {
             values: &values,
             k,
             residuals: &bounds.residuals,
             along: &bounds.along,
+            rounding,
+            parts: bounds.parts,
             orthogonality: certificate::orthogonality(block.vectors.slice(s![.., ..k])),
             rounding_floor: self.pairs.rounding_floor,
             evidence: bounds.evidence,
             none_missed,
+            unseen,
         }))
     }
 
     /// Whether a component was missed, as far as spectrum or matrix tell.
-    fn find_missed<T: Scalar>(&self, solver: &CovarianceSolver<T>) -> Option<NoneMissed> {
+    fn find_missed<T: Scalar>(&self, solver: &CovarianceSolver<T>) -> Option<(NoneMissed, f64)> {
         match &self.pairs.spectrum {
-            Some(_) => Some(NoneMissed::Complete),
+            Some(_) => Some((NoneMissed::Complete, 0.0)),
             None => certificate::missed_by_matrix(
                 solver.matrix().map(|matrix| (matrix, self.pairs.vectors.view())),
                 &self.pairs.values,
                 self.values.len().min(self.rank),
                 self.total,
+                solver.noise(),
             ),
         }
     }
@@ -151,12 +178,13 @@ impl Certifier<'_> {
         data: &Standardized<T>,
         columns: ArrayView2<f64>,
         values: &[f64],
+        rounding: &PassRounding,
     ) -> Result<Bounds> {
         let mut product = Array2::zeros((0, 0));
         let gram = Some((0, &mut product));
         data.pass(columns, Pass { scores: None, gram, score_moments: None })?;
         product.par_mapv_inplace(|v| v / self.divisor);
-        Ok(Bounds::measured(product.view(), columns, values))
+        Ok(Bounds::measured(product.view(), columns, values, self.values.len(), rounding))
     }
 
     /// What the solver believes of the first `kept` columns.
@@ -221,30 +249,46 @@ impl Block {
 struct Bounds {
     residuals: Vec<f64>,
     along: Vec<f64>,
+    /// The residuals taken apart, where they were measured.
+    parts: Option<ResidualParts>,
     evidence: Evidence,
 }
 
 impl Bounds {
     /// From `A C` itself (d × ·).
-    fn measured(product: ArrayView2<f64>, columns: ArrayView2<f64>, values: &[f64]) -> Bounds {
+    fn measured(
+        product: ArrayView2<f64>,
+        columns: ArrayView2<f64>,
+        values: &[f64],
+        k: usize,
+        rounding: &PassRounding,
+    ) -> Bounds {
         let residuals = certificate::residuals(product, columns, values);
         let along = certificate::along(product, columns, values);
-        Bounds { residuals, along, evidence: Evidence::Data }
+        let parts = Some(rounding.parts(product, columns, values, k));
+        Bounds { residuals, along, parts, evidence: Evidence::Data }
     }
 
     /// As the solver believes them, and how wrong it is about the probes, whose products with the data are `probed`.
+    /// The Rayleigh `quotients` of the leading components are the variances of their scores.
     fn believed(
         model: &ResidualModel,
         block: &Block,
         values: &[f64],
         probed: ArrayView2<f64>,
+        quotients: &[f64],
     ) -> Bounds {
-        let (residuals, along) = model.residuals(block.kept(), values);
+        let (mut residuals, mut along) = model.residuals(block.kept(), values);
         let difference = model.of_probes(block, values) - probed;
-        let error = certificate::norm_bound(difference.view());
-        let plus_error = |bounds: Vec<f64>| bounds.iter().map(|b| b + error).collect();
-        let evidence = Evidence::Probes { failure: certificate::probe_failure() };
-        Bounds { residuals: plus_error(residuals), along: plus_error(along), evidence }
+        let error = certificate::error_bound(difference.view());
+        residuals.iter_mut().chain(&mut along).for_each(|bound| *bound += error);
+        let lengths = block.kept().map_axis(Axis(0), |u| u.dot(&u));
+        let of_pairs = along.iter_mut().zip(values).zip(&lengths);
+        for (((along, value), length), quotient) in of_pairs.zip(quotients) {
+            *along = (quotient - value * length).abs();
+        }
+        let evidence = Evidence::Probes { failure: certificate::error_failure() };
+        Bounds { residuals, along, parts: None, evidence }
     }
 
     /// Whether bounds by probes allow more than this for one of `k` components.
@@ -272,7 +316,9 @@ impl ResidualModel<'_> {
     /// `A P` of the probes P that are for it, were it true.
     fn of_probes(&self, block: &Block, values: &[f64]) -> Array2<f64> {
         match self {
-            ResidualModel::Matrix(matrix) => gemm::product(*matrix, block.gaussian.view()),
+            ResidualModel::Matrix(matrix) => {
+                gemm::product(*matrix, block.vectors.slice(s![.., block.among()]))
+            }
             ResidualModel::Remainder { basis, coefficients } => {
                 let mut scaled = block.mixture.clone();
                 for (mut row, &value) in scaled.rows_mut().into_iter().zip(values) {
@@ -332,7 +378,8 @@ mod tests {
         let columns = moments.columns;
         let scaler = Scaler::new::<f64>(&columns, None, true, false);
         let mut matrix = covariance(moments.scatter, &columns, &scaler, true);
-        let total = matrix.diag().sum();
+        let variances = matrix.diag().to_vec();
+        let total = variances.iter().sum();
         matrix[[3, 5]] += spoil_matrix * matrix[[3, 3]];
         matrix[[5, 3]] = matrix[[3, 5]];
         let solver: CovarianceSolver<f64> = CovarianceSolver::Covariance { matrix, noise: 0.0 };
@@ -341,11 +388,18 @@ mod tests {
             finish::largest_first(&pairs.values, &pairs.vectors, k, f64::SIGN_TIE);
         components[[0, 0]] += spoil_vector;
         let map = LinearMap { scaler: scaler.clone(), components, rank: k, threads: None };
-        let divisor = columns.weight - 1.0;
-        let (values, pairs) = (&values[..], &pairs);
-        let (tolerance, seed) = (f64::INFINITY, 0);
-        let certifier =
-            Certifier { map: &map, values, pairs, rank: k, total, divisor, tolerance, seed };
+        let certifier = Certifier {
+            map: &map,
+            values: &values,
+            pairs: &pairs,
+            rank: k,
+            variances: &variances,
+            total,
+            weight: columns.weight,
+            divisor: columns.weight - 1.0,
+            tolerance: f64::INFINITY,
+            seed: 0,
+        };
         let standardized = Standardized { grid: &grid, scaler: &scaler };
         let certificate =
             certifier.certify(&standardized, &solver, None, &mut ScoreMoments::new(k)).unwrap();
@@ -407,11 +461,19 @@ mod tests {
             })
             .collect();
         let map = LinearMap { scaler: scaler.clone(), components, rank: k, threads: None };
-        let (values, pairs) = (&values[..], &pairs);
-        let total = columns.squares.iter().sum::<f64>() / divisor;
-        let (tolerance, seed) = (f64::INFINITY, 0);
-        let certifier =
-            Certifier { map: &map, values, pairs, rank: k, total, divisor, tolerance, seed };
+        let variances: Vec<f64> = columns.squares.iter().map(|s| s / divisor).collect();
+        let certifier = Certifier {
+            map: &map,
+            values: &values,
+            pairs: &pairs,
+            rank: k,
+            variances: &variances,
+            total: variances.iter().sum(),
+            weight: columns.weight,
+            divisor,
+            tolerance: f64::INFINITY,
+            seed: 0,
+        };
         let certificate =
             certifier.certify(&standardized(), &solver, None, &mut ScoreMoments::new(k)).unwrap();
         (certificate, values[0], true_residuals)
