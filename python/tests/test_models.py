@@ -264,8 +264,8 @@ def test_a_density_is_verified_on_complete_data(spread):
         assert not verify(model.fit(spread), spread + 1.0).passed
     holes = spread.copy()
     holes[3, 1] = np.nan
-    with pytest.raises(ValueError, match="row 3, column 1"):
-        verify(PCA(2).fit(spread), holes)
+    (failure,) = verify(PCA(2).fit(spread), holes).failures
+    assert str(failure) == "missing entries: the model says 0, the data say 1"
 
 
 @pytest.mark.parametrize("k", [3, 5, 8, None])
@@ -337,6 +337,57 @@ def test_verify_finds_what_is_wrong(spread):
     weights = np.arange(200) % 3
     assert verify(PCA(2).fit(spread, sample_weight=weights), spread, sample_weight=weights)
     assert not verify(PCA(2).fit(spread, sample_weight=weights), spread)
+    found = verify(pca, spread, seed=5)
+    assert found.seed == 5 and found.rows == 200 and found.tolerance == 1e-6
+    assert verify(pca, spread).seed != verify(pca, spread).seed
+    table = repr(found).splitlines()
+    assert table[0].split() == ["claim", "claimed", "found"] and table[-1].startswith("passed: ")
+    assert any(line.startswith("not checked") for line in table)
+    claims = {check.claim: check for check in found.checks}
+    value = claims["explained variance of component 2"]
+    assert value.holds and value.claimed == pytest.approx(pca.explained_variance_[1])
+    with pytest.raises(ValueError, match="tolerance"):
+        verify(pca, spread, tolerance=2.0)
+
+
+def test_verify_takes_a_table(spread):
+    pca = PCA(2).fit(spread)
+    components, mean, values = pca.components_, pca.mean_, pca.explained_variance_
+    assert verify((components, mean), spread)
+    assert verify((components, mean, values), spread)
+    assert verify({"components": components, "mean": mean, "explained_variance": values}, spread)
+    # What is not the leading one, not of length 1, not the mean, not the variance.
+    wrong = [
+        ((components[1:], mean), "largest explained variance beside"),
+        ((components * 0.99, mean), "products of different components"),
+        ((components, mean + 0.1), "mean of feature"),
+        ((components, None), "is an eigenvector"),
+        ((components, mean, values[::-1].copy()), "explained variance of component 1"),
+    ]
+    for table, claim in wrong:
+        found = verify(table, spread)
+        assert any(claim in check.claim for check in found.failures), (claim, found)
+    with pytest.raises(ValueError, match="a table has 1 parts"):
+        verify((components,), spread)
+    with pytest.raises(ValueError, match="entries"):
+        verify({"loadings": components}, spread)
+
+
+def test_every_estimator_of_ours_is_verified(spread):
+    y = (spread[:, 0] > spread[:, 0].mean()).astype(int)
+    for model in (
+        eigenlens.TruncatedSVD(2),
+        eigenlens.KernelPCA(2, kernel="rbf"),
+        eigenlens.SparsePCA(2),
+        eigenlens.BayesianPCA(2),
+        eigenlens.ClassicalMDS(2),
+    ):
+        found = verify(model.fit(spread), spread)
+        assert found and found.checks, (model, found)
+    for model in (eigenlens.SupervisedPCA(1), eigenlens.KernelSupervisedPCA(1)):
+        model.fit(spread, y)
+        assert verify(model, spread, y), verify(model, spread, y)
+        assert not verify(model, spread, y[::-1])
 
 
 def test_verify_takes_a_model_of_scikit_learn(spread):
@@ -344,6 +395,15 @@ def test_verify_takes_a_model_of_scikit_learn(spread):
     assert verify(decomposition.PCA(3).fit(spread), spread)
     assert verify(decomposition.PCA(3, whiten=True, svd_solver="full").fit(spread), spread)
     assert not verify(decomposition.PCA(3).fit(spread), spread[:-1])
+    assert verify(decomposition.IncrementalPCA(3, batch_size=200).fit(spread), spread)
+    assert verify(decomposition.TruncatedSVD(3, algorithm="arpack").fit(spread), spread)
+    kernel = decomposition.KernelPCA(2, kernel="rbf", gamma=0.01, eigen_solver="dense")
+    assert verify(kernel.fit(spread), spread)
+    kernel.eigenvalues_ = kernel.eigenvalues_ * 1.001
+    assert not verify(kernel, spread)
+    sparse = decomposition.SparsePCA(2, max_iter=50, random_state=0).fit(spread)
+    assert verify(sparse, spread) and not verify(sparse, spread + 1.0)
+    assert any(claim == "the components" for claim, _ in verify(sparse, spread).not_checked)
     # scikit-learn's default loses all digits here, and nobody says so.
     rng = np.random.default_rng(0)
     coordinates = (5e6 + 10 * rng.normal(size=(5000, 3))).astype(np.float32)

@@ -402,6 +402,19 @@ pub struct Verify {
     pub data: Data,
     #[command(flatten)]
     pub reading: Reading,
+    /// What residuals may be, relative to the largest eigenvalue; never what the model says of itself.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1e-6, value_parser = tolerance)]
+    pub tolerance: f64,
+    /// Seed of the random probes that look for what the fit missed [default: another one each time].
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(number) if number > 0.0 && number < 1.0 => Ok(number),
+        _ => Err("it must be a number between 0 and 1".into()),
+    }
 }
 
 #[derive(Args)]

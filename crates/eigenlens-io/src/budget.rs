@@ -35,9 +35,14 @@ impl Budget {
     /// The same with room for a table of `table` bytes in memory beside the fit of this plan, which was made
     /// without a budget; where they do not fit together the table is streamed.
     pub fn with_table(self, table: u64, plan: &Plan) -> Budget {
+        self.beside(table, plan.likely_memory)
+    }
+
+    /// The same beside work that needs so many bytes.
+    pub fn beside(self, table: u64, needed: u64) -> Budget {
         let Some(all) = self.all else { return self };
-        let fits = table.saturating_add(plan.likely_memory) <= all;
-        Budget { table: Some(if fits { all - plan.likely_memory } else { 0 }), ..self }
+        let fits = table.saturating_add(needed) <= all;
+        Budget { table: Some(if fits { all - needed } else { 0 }), ..self }
     }
 
     /// What is left for the fit beside a table that takes so many bytes.

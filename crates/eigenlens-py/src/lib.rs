@@ -46,7 +46,7 @@ mod _core {
     #[pymodule_export]
     use super::picture::{Picture, draw, plots};
     #[pymodule_export]
-    use super::verify::verify_claim;
+    use super::verify::{verify_claim, verify_kernel_claim};
 
     #[pymodule_export]
     #[allow(non_upper_case_globals)]

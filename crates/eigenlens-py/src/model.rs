@@ -5,7 +5,7 @@ use crate::target::TargetArg;
 use crate::{errors, records};
 use eigenlens::from_parts;
 use eigenlens::model::{Classifier, Density, Imputed, LatentGaussian};
-use eigenlens::{AnyDataset, dispatch};
+use eigenlens::{AnyDataset, VerifyOptions, dispatch, verify_model};
 use eigenlens::{Error, Options, PcaModel, Preprocessing, Warning};
 use eigenlens_io::write::Output;
 use eigenlens_io::{AnyArray, Origin, OriginColumn, StoredModel};
@@ -161,21 +161,22 @@ impl Model {
         Ok(to_array(py, scores))
     }
 
-    /// Checks the model against the data it was made from, and their target, by independent code.
-    #[pyo3(signature = (data, target=None))]
+    /// Checks all that the model says against the data it was made from, and their target, by independent code.
+    #[pyo3(signature = (data, target, seed, tolerance))]
     fn verify<'py>(
         &self,
         py: Python<'py>,
         data: DataArgs<'py>,
         target: Option<TargetArg<'py>>,
+        seed: u64,
+        tolerance: f64,
     ) -> PyResult<Bound<'py, PyDict>> {
         let taken = data.take()?;
         let target = target.map(|target| target.target()).transpose()?;
-        let found = taken.run(py, None, |data| match (data, &target) {
-            (data, Some(target)) => self.model().verify_target(data, target),
-            (AnyDataset::F32(data), None) => self.model().verify_f32(data),
-            (AnyDataset::F64(data), None) => self.model().verify_f64(data),
-        })?;
+        let options = VerifyOptions { seed, tolerance, memory: None };
+        let (model, steps) = (self.model(), &self.0.preprocessing);
+        let found = taken
+            .run(py, None, |data| verify_model(model, steps, data, target.as_ref(), &options))?;
         records::verification(py, &found)
     }
 

@@ -52,17 +52,22 @@ pub fn certificate<'py>(py: Python<'py>, found: &Certificate) -> PyResult<Bound<
     Ok(all)
 }
 
-/// What a check found.
+/// What a check found: claims as rows of a table.
 pub fn verification<'py>(py: Python<'py>, found: &Verification) -> PyResult<Bound<'py, PyDict>> {
+    let checks = found.checks.iter().map(|check| {
+        let (claimed, seen) = (value(py, &check.claimed)?, value(py, &check.found)?);
+        let sentence = check.to_string();
+        Ok((&check.claim, claimed, seen, check.allowed, check.holds, sentence))
+    });
+    let skipped: Vec<(&String, &String)> =
+        found.not_checked.iter().map(|of| (&of.claim, &of.reason)).collect();
     let all = PyDict::new(py);
     all.set_item("passed", found.passed())?;
     all.set_item("rows", found.rows)?;
-    all.set_item("mean_error", found.mean_error)?;
-    all.set_item("residuals", found.residuals.to_pyarray(py))?;
-    all.set_item("value_errors", found.value_errors.to_pyarray(py))?;
-    all.set_item("total_error", found.total_error)?;
-    all.set_item("orthogonality", found.orthogonality)?;
+    all.set_item("seed", found.seed)?;
     all.set_item("tolerance", found.tolerance)?;
+    all.set_item("checks", checks.collect::<PyResult<Vec<_>>>()?)?;
+    all.set_item("not_checked", skipped)?;
     Ok(all)
 }
 

@@ -76,14 +76,14 @@ pub use methods::{
     Isomap, KernelPca, KernelStorage, KernelSupervisedPca, Landmarks, LaplacianEigenmaps, Lda,
     LdaModel, Lle, Lsa, METHODS, Mds, Method, OptionKind, OptionSpec, OptionValue, OptionValues,
     PartsCompared, Pca, PenaltyScale, PerComponent, Pooling, Ppca, PpcaMixture, Range, Shrinkage,
-    SingularWithin, SparsePca, SupervisedPca, Transformer, WithTarget, from_parts,
+    SingularWithin, SparsePca, SupervisedPca, Transformer, WithTarget, from_parts, verify_model,
 };
 pub use model::parts::{Parts, Value};
 pub use model::{
-    Affinity, Claim, EmbeddingModel, GramPca, KernelAccuracy, KernelPcaModel,
-    KernelSupervisedPcaModel, LleVariant, Model, NegativePart, Normalization, Optimality,
-    PathPoint, PcaModel, PpcaMixtureModel, PpcaModel, PreImage, PreImages, Projection, Scaling,
-    SparsePath, SparsePcaModel, Summary, SupervisedPcaModel, Verification,
+    Affinity, Check, Claim, EmbeddingModel, GramPca, KernelAccuracy, KernelClaim, KernelPcaModel,
+    KernelSupervisedPcaModel, LleVariant, Model, NegativePart, Normalization, NotChecked,
+    Optimality, PathPoint, PcaModel, PpcaMixtureModel, PpcaModel, PreImage, PreImages, Projection,
+    Scaling, SparsePath, SparsePcaModel, Summary, SupervisedPcaModel, Verification, VerifyOptions,
 };
 pub use n_components::{NComponents, Rule};
 pub use operator::{Deflated, Operator, SparseSymmetric, SymmetricMatrix};

@@ -68,44 +68,91 @@ class Plan:
 
 
 @dataclass(frozen=True, eq=False)
+class Check:
+    """One claim of a model, and what the data say.
+
+    Attributes
+    ----------
+    claim : str
+        In words, such as "explained variance of component 3".
+    claimed, found : float, str or None
+        What the model says, and what was found.
+    allowed : float or None
+        By how much they may differ; of a bound, by how much the measurement itself may be off.
+    holds : bool
+        Whether it is so.
+    sentence : str
+        The same in a sentence.
+    """
+
+    claim: str
+    claimed: Any
+    found: Any
+    allowed: float | None
+    holds: bool
+    sentence: str
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+@dataclass(frozen=True, eq=False)
 class Verification:
-    """What an independent check found; all but the mean's error relative to the largest variance.
+    """What an independent check found of everything a model claims.
 
     Attributes
     ----------
     passed : bool
-        Whether everything is within `tolerance`.
+        Whether every claim that was checked holds.
     rows : int
         Rows read.
-    mean_error : float
-        Largest error of the mean, in standard deviations of its column.
-    residuals, value_errors : ndarray of shape (n_components,)
-        ‖S u − λ u‖ and |uᵀ S u − λ| of each component.
-    total_error : float
-        Error of the total variance, relative to it.
-    orthogonality : float
-        The largest entry of |UᵀU − I|.
+    seed : int
+        Seed of the random probes that looked for what the fit missed.
+    tolerance : float
+        What residuals may be, relative to the largest eigenvalue.
+    checks : list of Check
+        Every claim that was checked.
+    not_checked : list of (str, str)
+        What was not checked, and why.
     """
 
     passed: bool
     rows: int
-    mean_error: float
-    residuals: np.ndarray
-    value_errors: np.ndarray
-    total_error: float
-    orthogonality: float
+    seed: int
     tolerance: float
+    checks: list[Check]
+    not_checked: list[tuple[str, str]]
+
+    @property
+    def failures(self) -> list[Check]:
+        """The claims that do not hold."""
+        return [check for check in self.checks if not check.holds]
 
     def __bool__(self) -> bool:
         return self.passed
 
     def __repr__(self) -> str:
+        width = max((len(check.claim) for check in self.checks), default=0)
+        lines = [
+            f"{'holds' if check.holds else 'FALSE':<13}{check.claim:<{width}}  "
+            f"{_cell(check.claimed):>24}  {_cell(check.found):>24}"
+            for check in self.checks
+        ]
+        lines += [f"not checked  {claim}: {reason}" for claim, reason in self.not_checked]
         verdict = "passed" if self.passed else "FAILED"
-        worst = max(self.residuals.max(initial=0.0), self.value_errors.max(initial=0.0))
-        return (
-            f"<Verification {verdict}: residual {worst:.1e}, mean {self.mean_error:.1e}, "
-            f"total {self.total_error:.1e}, tolerance {self.tolerance:.0e}>"
+        heading = f"{'':<13}{'claim':<{width}}  {'claimed':>24}  {'found':>24}"
+        end = (
+            f"{verdict}: {len(self.checks)} claims checked against {self.rows} rows "
+            f"(tolerance {self.tolerance:g}, seed {self.seed})"
         )
+        return "\n".join([heading, *lines, end])
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
 
 
 def certificate(found: dict[str, Any] | None) -> Certificate | None:
@@ -115,7 +162,8 @@ def certificate(found: dict[str, Any] | None) -> Certificate | None:
 
 def verification(found: dict[str, Any]) -> Verification:
     """A verification from the compiled part."""
-    return Verification(**found)
+    checks = [Check(*check) for check in found.pop("checks")]
+    return Verification(**found, checks=checks)
 
 
 def variances(values: Any, dtype: Any) -> np.ndarray:

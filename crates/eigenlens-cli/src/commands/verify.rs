@@ -3,21 +3,70 @@
 use crate::arguments::{Common, Verify};
 use crate::describe::read_model;
 use crate::failure::Failure;
-use crate::input::Opened;
+use crate::input::{Input, Opened};
+use crate::options::Bytes;
 use crate::output::print;
 use crate::progress::Progress;
 use crate::reporter::Reporter;
 use crate::target::{self, TargetArgs};
-use eigenlens::{AnyDataset, Method, Target, Value, Verification};
-use eigenlens_io::{StoredModel, json};
+use eigenlens::{Method, Target, Verification, VerifyOptions, verify_model};
+use eigenlens_io::{Budget, StoredModel, json};
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
 
 pub fn run(args: &Verify, common: &Common, reporter: &Reporter) -> Result<(), Failure> {
     let stored = read_model(&args.model, common.threads)?;
     let opened = Opened::for_model(&args.data.data, &stored, &args.reading, common, reporter)?;
+    let budget = share(&opened, &stored, common)?;
     let progress = Progress::bytes(reporter, "reading");
     let tell = |done, total| progress.at(done, total);
-    // Half of a budget for the table, where it fits; else it is streamed.
-    let input = opened.load(common.memory.map(|m| m.0 / 2), &progress, &tell, reporter)?;
+    let input = opened.load(budget.table, &progress, &tell, reporter)?;
+    let options = VerifyOptions {
+        seed: args.seed.unwrap_or_else(fresh_seed),
+        tolerance: args.tolerance,
+        memory: budget.left(input.bytes()),
+    };
+    let found = check(&stored, &opened, &input, &options, reporter)?;
+    input.tell_findings(reporter)?;
+    if common.json {
+        print(&format!("{}\n", json::to_json_lines(&found.to_value())))?;
+    } else {
+        print(&text(&found))?;
+    }
+    let mut failures = found.failures();
+    let Some(first) = failures.next() else { return Ok(()) };
+    let more = match failures.count() {
+        0 => String::new(),
+        more => format!(" (and {more} more)"),
+    };
+    Err(Failure::Check(format!("the model does not fit {}: {first}{more}", opened.name())))
+}
+
+/// Room for the check, and what it leaves for the table; refused before anything is read.
+fn share(opened: &Opened, stored: &StoredModel, common: &Common) -> Result<Budget, Failure> {
+    let budget = Budget::new(common.memory.map(|Bytes(bytes)| bytes))?;
+    let Some(all) = budget.all else { return Ok(budget) };
+    let (known, guess) = opened.n_samples();
+    let mut shape = opened.shape();
+    shape.n_samples = Some(known.unwrap_or(guess));
+    let needed = stored.model.verification_memory(&shape);
+    if needed > all {
+        return Err(Failure::File(eigenlens_io::Error::Memory {
+            what: "the check of this model".into(),
+            needed: needed + Budget::RESERVED,
+            budget: all + Budget::RESERVED,
+        }));
+    }
+    Ok(budget.beside(opened.table_bytes(), needed))
+}
+
+fn check(
+    stored: &StoredModel,
+    opened: &Opened,
+    input: &Input,
+    options: &VerifyOptions,
+    reporter: &Reporter,
+) -> Result<Verification, Failure> {
     let data = input.data()?;
     if stored.preprocessing.term_weights.is_some() && data.shape().streamed {
         return Err(Failure::usage(
@@ -25,35 +74,12 @@ pub fn run(args: &Verify, common: &Common, reporter: &Reporter) -> Result<(), Fa
             "use a larger `--memory`",
         ));
     }
-    let prepared = opened.prepared(&stored, &data).map_err(|e| opened.explain(e, 0))?;
-    let data = &prepared.data();
     let target = match Method::named(stored.model.method()) {
-        Some(method) if method.supervised => recorded_target(&stored, &opened, reporter)?,
+        Some(method) if method.supervised => recorded_target(stored, opened, reporter)?,
         _ => None,
     };
-    let target = target.map(|target| prepared.target(&target)).transpose();
-    let target = target.map_err(|e| opened.explain(e, 0))?;
-    let found = match (data, &target) {
-        (data, Some(target)) => stored.model.verify_target(data, target),
-        (AnyDataset::F32(data), None) => stored.model.verify_f32(data),
-        (AnyDataset::F64(data), None) => stored.model.verify_f64(data),
-    };
-    let found = found.map_err(|e| opened.explain(e, 0))?;
-    input.tell_findings(reporter)?;
-    if common.json {
-        print(&format!("{}\n", json::to_json_lines(&value(&found))))?;
-    } else {
-        print(&text(&found))?;
-    }
-    if found.passed() {
-        return Ok(());
-    }
-    Err(Failure::Check(format!(
-        "the model does not fit {}: the largest deviation is {:.1e}, the tolerance {:.1e}",
-        opened.name(),
-        worst(&found),
-        found.tolerance
-    )))
+    verify_model(&*stored.model, &stored.preprocessing, &data, target.as_ref(), options)
+        .map_err(|e| opened.explain(e, 0))
 }
 
 /// The target that a supervised model was fitted to: the columns that its file names.
@@ -71,39 +97,51 @@ fn recorded_target(
     target::read(Some(&args), opened, reporter)
 }
 
-fn largest(values: &[f64]) -> f64 {
-    values.iter().fold(0.0, |m: f64, v| if v.is_nan() { f64::INFINITY } else { m.max(*v) })
+/// A number that nobody could foresee: every table of this kind gets keys of its own from the system.
+fn fresh_seed() -> u64 {
+    RandomState::new().hash_one("a fresh seed")
 }
 
-fn worst(found: &Verification) -> f64 {
-    let all = [found.total_error, found.orthogonality, found.mean_error];
-    largest(&all).max(largest(&found.residuals)).max(largest(&found.value_errors))
-}
-
+/// Claims of a kind in one line; every one that does not hold in a line of its own.
 fn text(found: &Verification) -> String {
-    let line = |name: &str, value: f64| format!("{name:<16}{value:.1e}\n");
-    [
-        format!("{:<16}{}\n", "rows", found.rows),
-        line("mean", found.mean_error),
-        line("residual", largest(&found.residuals)),
-        line("variances", largest(&found.value_errors)),
-        line("total variance", found.total_error),
-        line("orthogonality", found.orthogonality),
-        line("tolerance", found.tolerance),
-        format!("{:<16}{}\n", "verdict", if found.passed() { "passed" } else { "FAILED" }),
-    ]
-    .concat()
+    let mut lines: Vec<(String, String, usize)> = Vec::new();
+    for check in found.checks.iter().filter(|check| check.holds) {
+        let kind = without_numbers(&check.claim);
+        match lines.iter_mut().find(|(known, ..)| *known == kind) {
+            Some((_, _, count)) => *count += 1,
+            None => lines.push((kind, check.claim.clone(), 1)),
+        }
+    }
+    let mut text = String::new();
+    for (kind, claim, count) in lines {
+        text += &match count {
+            1 => format!("holds        {claim}\n"),
+            count => format!("holds        {kind} ({count} of them)\n"),
+        };
+    }
+    for check in found.failures() {
+        text += &format!("FALSE        {check}\n");
+    }
+    for skipped in &found.not_checked {
+        text += &format!("not checked  {}: {}\n", skipped.claim, skipped.reason);
+    }
+    let verdict = if found.passed() { "passed" } else { "FAILED" };
+    let (claims, rows) = (found.checks.len(), found.rows);
+    let (seed, tolerance) = (found.seed, found.tolerance);
+    text + &format!(
+        "{verdict}: {claims} claims checked against {rows} rows (tolerance {tolerance:e}, seed {seed})\n"
+    )
 }
 
-fn value(found: &Verification) -> Value {
-    Value::map([
-        ("rows", Value::from(found.rows)),
-        ("mean_error", found.mean_error.into()),
-        ("residuals", Value::list(found.residuals.iter().copied())),
-        ("value_errors", Value::list(found.value_errors.iter().copied())),
-        ("total_error", found.total_error.into()),
-        ("orthogonality", found.orthogonality.into()),
-        ("tolerance", found.tolerance.into()),
-        ("passed", found.passed().into()),
-    ])
+/// A claim about any component.
+fn without_numbers(claim: &str) -> String {
+    let mut kind = String::new();
+    for c in claim.chars() {
+        match c.is_ascii_digit() {
+            true if kind.ends_with('…') => {}
+            true => kind.push('…'),
+            false => kind.push(c),
+        }
+    }
+    kind
 }

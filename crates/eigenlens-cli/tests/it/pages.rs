@@ -63,6 +63,11 @@ fn the_page_of_the_command_line_works() {
 }
 
 #[test]
+fn the_page_about_verifying_works() {
+    run_all("docs/verify.md");
+}
+
+#[test]
 fn the_pages_of_the_embeddings_work() {
     for method in ["mds", "isomap", "laplacian", "lle"] {
         run_all(&format!("docs/methods/{method}.md"));

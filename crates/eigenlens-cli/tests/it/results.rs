@@ -201,6 +201,40 @@ fn a_model_verifies_against_its_own_data_only() {
     let ran = sandbox.run(&["verify", "iris.model.safetensors", "changed.csv"]);
     assert_eq!(ran.code, 1);
     assert!(ran.out.contains("FAILED") && ran.err.contains("error: the model does not fit"));
+    assert!(ran.out.contains("FALSE        mean of feature `sepal_length`"), "{}", ran.out);
+    // The same numbers for programs; another seed each time, unless one is given.
+    let check = ["verify", "iris.model.safetensors", "iris.csv"];
+    let found = sandbox.json(&check);
+    assert_eq!(entry(&found, &["passed"]), &Value::Bool(true));
+    assert_ne!(entry(&found, &["seed"]), entry(&sandbox.json(&check), &["seed"]));
+    let seeded = [&check[..], &["--seed", "9", "--tolerance", "1e-7"]].concat();
+    assert_eq!(sandbox.json(&seeded), sandbox.json(&seeded));
+    let ran = sandbox.run(&[&check[..], &["--tolerance", "2"]].concat());
+    assert_eq!(ran.code, 64, "{}", ran.err);
+    // Within a budget, or refused before anything is read.
+    sandbox.ok(&[&check[..], &["--memory", "64MiB"]].concat());
+    let ran = sandbox.run(&[&check[..], &["--memory", "40MiB"]].concat());
+    assert_eq!(ran.code, 71, "{}", ran.err);
+}
+
+/// A supervised model and one of weighted terms are verified with what their files name.
+#[test]
+fn models_of_every_kind_verify_from_their_files() {
+    let sandbox = Sandbox::with("verify-kinds", &["iris"]);
+    let fits: [&[&str]; 6] = [
+        &["ppca", "-k", "2"],
+        &["lsa", "-k", "2"],
+        &["kernel-pca", "-k", "2"],
+        &["supervised-pca", "-k", "2", "--target", "species"],
+        &["mds", "-k", "2"],
+        &["sparse-pca", "-k", "2"],
+    ];
+    for fit in fits {
+        sandbox.ok(&[&["fit", fit[0], "iris.csv", "-o", "m.safetensors"], &fit[1..]].concat());
+        let ran = sandbox.run(&["verify", "m.safetensors", "iris.csv"]);
+        assert_eq!(ran.code, 0, "{fit:?}: {}{}", ran.out, ran.err);
+        assert!(ran.out.contains("passed: ") && ran.out.contains("not checked"), "{}", ran.out);
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod common;
 mod compressed;
 mod csv_bad;
 mod csv_good;
+mod forgery;
 #[cfg(unix)]
 mod fork;
 mod formats;

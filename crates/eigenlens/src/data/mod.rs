@@ -90,6 +90,14 @@ impl<'a, T: Scalar> Dataset<'a, T> {
         T::choose::<Data, Either>(self, Either::Single, Either::Double)
     }
 
+    /// The same data set, its element type told at run time.
+    pub(crate) fn into_any(self) -> AnyDataset<'a> {
+        match self.either() {
+            Either::Single(data) => AnyDataset::F32(data.clone()),
+            Either::Double(data) => AnyDataset::F64(data.clone()),
+        }
+    }
+
     /// A matrix in memory (n × d), of any layout; it is read where it is.
     pub fn dense(rows: ArrayView2<'a, T>) -> Self {
         Self::from_source(Source::Dense(rows))

@@ -31,6 +31,7 @@ mod spectral;
 mod supervised_fit;
 mod supervised_pca;
 mod traits;
+mod verify;
 
 pub use axes::{Axis, AxisShare};
 pub use bayesian::BayesianPca;
@@ -51,3 +52,4 @@ pub use registry::{METHODS, from_parts};
 pub use sparse_pca::{PenaltyScale, PerComponent, SparsePca};
 pub use supervised_pca::SupervisedPca;
 pub use traits::{Fit, Transformer, WithTarget};
+pub use verify::verify_model;

@@ -1,8 +1,11 @@
 //! What every fitted model can do, whatever method made it.
 
 use super::capabilities::{Classifier, Density, LatentGaussian, UncertainScores};
-use super::{ModelCore, PcaModel, PreImage, PreImages, Shares, SparsePath, Summary, Verification};
-use crate::data::{AnyDataset, Dataset, MissingReport, Target};
+use super::{
+    ModelCore, PcaModel, PreImage, PreImages, Shares, SparsePath, Summary, Verification,
+    VerifyOptions,
+};
+use crate::data::{AnyDataset, DataShape, Dataset, MissingReport, Target};
 use crate::error::{Error, Result, Warning};
 use crate::model::parts::Parts;
 use crate::plan::Plan;
@@ -118,20 +121,17 @@ pub trait Model: Debug + Send + Sync {
         None
     }
 
-    /// The model checked against its training samples, with code of its own.
-    fn verify_f32(&self, _: &Dataset<f32>) -> Result<Verification> {
-        not_defined("a check against data", self.method())
-    }
+    /// Checks everything the model claims against its training samples, and their target where it had one, with
+    /// code that shares nothing with the fit. What cannot be checked is listed.
+    fn verify(
+        &self,
+        data: &AnyDataset,
+        target: Option<&Target>,
+        options: &VerifyOptions,
+    ) -> Result<Verification>;
 
-    /// The model checked against its training samples, with code of its own.
-    fn verify_f64(&self, _: &Dataset<f64>) -> Result<Verification> {
-        not_defined("a check against data", self.method())
-    }
-
-    /// The same for a model of a supervised method: checked against its training samples and their target.
-    fn verify_target(&self, _: &AnyDataset, _: &Target) -> Result<Verification> {
-        not_defined("a check against data and target", self.method())
-    }
+    /// Bytes that [`Model::verify`] needs beyond data of this shape.
+    fn verification_memory(&self, shape: &DataShape) -> u64;
 
     /// How far eigenpairs can be trusted numerically, where the model is made of them.
     fn certificate(&self) -> Option<&Certificate> {

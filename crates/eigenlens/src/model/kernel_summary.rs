@@ -6,8 +6,8 @@ use super::pre_image::{PreImage, PreImages};
 use super::summary::{
     ScreeHeights, Shares, Summary, SummaryColumn, certificate_value, number, opening, percent,
 };
-use super::{KernelAccuracy, KernelPcaModel};
-use crate::data::Dataset;
+use super::{KernelAccuracy, KernelPcaModel, Verification, VerifyOptions, verify};
+use crate::data::{AnyDataset, DataShape, Dataset, Target};
 use crate::error::Result;
 use crate::kernel::{ParameterKind, ResolvedKernel};
 use crate::model::parts::{Parts, Value};
@@ -61,6 +61,19 @@ impl Model for KernelPcaModel {
 
     fn component_shares(&self) -> Option<Shares> {
         Some(Shares::of_variance(self.explained_variance_ratio()))
+    }
+
+    fn verify(
+        &self,
+        data: &AnyDataset,
+        _: Option<&Target>,
+        options: &VerifyOptions,
+    ) -> Result<Verification> {
+        verify::kernel_pca(self, data, options)
+    }
+
+    fn verification_memory(&self, shape: &DataShape) -> u64 {
+        verify::kernel_pca_memory(self, shape)
     }
 
     fn transform_f32(&self, data: &Dataset<f32>) -> Result<Array2<f32>> {

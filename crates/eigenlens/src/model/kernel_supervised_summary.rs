@@ -8,7 +8,8 @@ use super::summary::{
     ScreeHeights, Shares, Summary, SummaryColumn, certificate_value, number, opening, percent,
 };
 use super::supervised_summary::{HSIC, target_facts, target_value};
-use crate::data::Dataset;
+use super::{Verification, VerifyOptions, verify};
+use crate::data::{AnyDataset, DataShape, Dataset, Target};
 use crate::error::Result;
 use crate::model::parts::{Parts, Value};
 use crate::solver::Certificate;
@@ -61,6 +62,19 @@ impl Model for KernelSupervisedPcaModel {
 
     fn component_shares(&self) -> Option<Shares> {
         Some(Shares::of_variance(self.explained_variance_ratio()))
+    }
+
+    fn verify(
+        &self,
+        data: &AnyDataset,
+        target: Option<&Target>,
+        options: &VerifyOptions,
+    ) -> Result<Verification> {
+        verify::kernel_supervised(self, data, target, options)
+    }
+
+    fn verification_memory(&self, shape: &DataShape) -> u64 {
+        verify::kernel_supervised_memory(self, shape)
     }
 
     fn transform_f32(&self, data: &Dataset<f32>) -> Result<Array2<f32>> {

@@ -7,7 +7,8 @@ use super::imputation::{Gaussian, Gaussians, jacobian};
 use super::parts::{Parts, Value};
 use super::ppca::{EmRecord, Filled, Imputation, ImputedEntry, check_imputations};
 use super::summary::{Shares, Summary, SummaryColumn, number, opening, rows_value};
-use crate::data::{Dataset, Made, compiled_here};
+use super::{Verification, VerifyOptions, verify};
+use crate::data::{AnyDataset, DataShape, Dataset, Made, Target, compiled_here};
 use crate::em::{FactorGaussian, Latent};
 use crate::error::{Error, Result};
 use crate::linalg::dense::power_of_two;
@@ -312,6 +313,19 @@ impl Model for PpcaMixtureModel {
 
     fn scores_are_probabilities(&self) -> bool {
         true
+    }
+
+    fn verify(
+        &self,
+        data: &AnyDataset,
+        _: Option<&Target>,
+        options: &VerifyOptions,
+    ) -> Result<Verification> {
+        verify::mixture(self, data, options)
+    }
+
+    fn verification_memory(&self, shape: &DataShape) -> u64 {
+        verify::mixture_memory(self, shape)
     }
 
     fn transform_f32(&self, data: &Dataset<f32>) -> Result<Array2<f32>> {

@@ -32,7 +32,7 @@ mod summary;
 mod supervised;
 mod supervised_summary;
 pub mod supplementary;
-mod verify;
+pub(crate) mod verify;
 
 pub use capabilities::{
     Classifier, Density, Drawn, Imputed, LatentGaussian, ScoresWithErrors, UncertainScores,
@@ -53,7 +53,7 @@ pub use sparse_path::{PathPoint, SparsePath};
 pub use sparse_pca::{Optimality, Projection, SparsePcaModel};
 pub use summary::{Cells, ScreeHeights, Shares, Summary, SummaryColumn, number, percent};
 pub use supervised::{SupervisedPcaModel, TargetRecord};
-pub use verify::{Claim, Verification};
+pub use verify::{Check, Claim, KernelClaim, NotChecked, Verification, VerifyOptions};
 
 pub(crate) use embedding::{
     DistanceMap, Distances, EmbeddingMap, EmbeddingParts, LaplacianMap, LleMap, Samples,
@@ -68,4 +68,3 @@ pub(crate) use pca::{PcaParts, factors};
 pub(crate) use sparse_pca::SparseParts;
 pub(crate) use summary::{certificate_value, largest_weights, opening, rows_value};
 pub(crate) use supervised::SupervisedParts;
-pub(crate) use verify::Sum;

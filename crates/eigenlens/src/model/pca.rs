@@ -7,7 +7,7 @@ use super::limits::{self, QLimit};
 use super::observed::ObservedScores;
 use super::rotation::{Varimax, VarimaxOptions, varimax};
 use super::supplementary::{SupplementaryColumns, supplementary_columns};
-use super::{LinearMap, Verification, verify};
+use super::{LinearMap, Verification, VerifyOptions, verify};
 use crate::data::{Dataset, Made, Missing, MissingReport, compiled_here};
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
@@ -552,12 +552,13 @@ impl PcaModel {
         })
     }
 
-    /// Checks the model against data from scratch, with code of its own.
+    /// [`Model::verify`](crate::Model::verify) as it usually is.
     pub fn verify<'a, T: Scalar>(
         &self,
         training: impl Into<Dataset<'a, T>>,
     ) -> Result<Verification> {
-        verify::verify(&self.parts, &training.into())
+        let options = VerifyOptions::default();
+        verify::pca(&self.parts, &training.into().into_any(), &options)
     }
 
     fn unwhitened<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<f64>> {

@@ -7,8 +7,8 @@ use super::summary::{
     ScreeHeights, Shares, Summary, SummaryColumn, certificate_value, largest_weights, number,
     opening, percent, rows_value, treatment_value,
 };
-use super::{PcaModel, Verification};
-use crate::data::Dataset;
+use super::{PcaModel, Verification, VerifyOptions, verify};
+use crate::data::{AnyDataset, DataShape, Dataset, Target};
 use crate::error::Result;
 use crate::linalg::dense::power_of_two;
 use crate::model::parts::{Parts, Value};
@@ -79,12 +79,17 @@ impl Model for PcaModel {
         self.reconstruct(data)
     }
 
-    fn verify_f32(&self, data: &Dataset<f32>) -> Result<Verification> {
-        self.verify(data)
+    fn verify(
+        &self,
+        data: &AnyDataset,
+        _: Option<&Target>,
+        options: &VerifyOptions,
+    ) -> Result<Verification> {
+        verify::pca(self.parts(), data, options)
     }
 
-    fn verify_f64(&self, data: &Dataset<f64>) -> Result<Verification> {
-        self.verify(data)
+    fn verification_memory(&self, shape: &DataShape) -> u64 {
+        verify::pca_memory(self.parts(), shape)
     }
 
     fn certificate(&self) -> Option<&Certificate> {

@@ -6,8 +6,10 @@ use super::summary::{
     ScreeHeights, Shares, Summary, SummaryColumn, largest_weights, number, opening, percent,
     rows_value,
 };
-use super::{Optimality, Projection, SparsePath, SparsePcaModel};
-use crate::data::Dataset;
+use super::{
+    Optimality, Projection, SparsePath, SparsePcaModel, Verification, VerifyOptions, verify,
+};
+use crate::data::{AnyDataset, DataShape, Dataset, Target};
 use crate::error::Result;
 use crate::model::parts::{Parts, Value};
 use ndarray::{Array2, ArrayView2};
@@ -47,6 +49,19 @@ impl Model for SparsePcaModel {
 
     fn component_shares(&self) -> Option<Shares> {
         Some(Shares::of_variance(self.adjusted_variance_ratio()))
+    }
+
+    fn verify(
+        &self,
+        data: &AnyDataset,
+        _: Option<&Target>,
+        options: &VerifyOptions,
+    ) -> Result<Verification> {
+        verify::sparse_pca(self, data, options)
+    }
+
+    fn verification_memory(&self, shape: &DataShape) -> u64 {
+        verify::sparse_pca_memory(self, shape)
     }
 
     fn transform_f32(&self, data: &Dataset<f32>) -> Result<Array2<f32>> {

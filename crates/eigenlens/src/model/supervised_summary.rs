@@ -6,8 +6,8 @@ use super::summary::{
     ScreeHeights, Shares, Summary, SummaryColumn, certificate_value, largest_weights, number,
     opening, percent, rows_value,
 };
-use super::{SupervisedPcaModel, TargetRecord};
-use crate::data::Dataset;
+use super::{SupervisedPcaModel, TargetRecord, Verification, VerifyOptions, verify};
+use crate::data::{AnyDataset, DataShape, Dataset, Target};
 use crate::error::Result;
 use crate::model::parts::{Parts, Value};
 use crate::solver::Certificate;
@@ -65,6 +65,19 @@ impl Model for SupervisedPcaModel {
 
     fn component_shares(&self) -> Option<Shares> {
         Some(Shares::of_variance(self.explained_variance_ratio()))
+    }
+
+    fn verify(
+        &self,
+        data: &AnyDataset,
+        target: Option<&Target>,
+        options: &VerifyOptions,
+    ) -> Result<Verification> {
+        verify::supervised(self, data, target, options)
+    }
+
+    fn verification_memory(&self, shape: &DataShape) -> u64 {
+        verify::supervised_memory(self, shape)
     }
 
     fn transform_f32(&self, data: &Dataset<f32>) -> Result<Array2<f32>> {

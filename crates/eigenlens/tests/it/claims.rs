@@ -2,8 +2,8 @@
 
 use crate::support::Random;
 use eigenlens::{
-    Claim, Csr, Dataset, Error, Missing, Model, Moments, Options, Pca, Ppca, SampleWeights, Solver,
-    SparsePca,
+    AnyDataset, Claim, Csr, Dataset, Error, Missing, Model, Moments, Options, Pca, Ppca,
+    SampleWeights, Solver, SparsePca, VerifyOptions,
 };
 use ndarray::{Array2, Axis, array, s};
 
@@ -21,28 +21,37 @@ fn a_claim_is_checked_against_the_data() {
     let model = Pca::new(2).fit(&data).unwrap();
     let claim = Claim {
         components: model.components(),
-        explained_variance: model.explained_variance(),
-        total_variance: model.total_variance(),
-        mean: model.mean(),
-        tolerance: 1e-9,
+        mean: Some(model.mean()),
+        explained_variance: Some(model.explained_variance()),
+        total_variance: Some(model.total_variance()),
     };
-    assert!(claim.verify(&data).unwrap().passed());
+    let (any, options) = (AnyDataset::from(data.clone()), VerifyOptions::default());
+    let found = claim.verify(&any, &options).unwrap();
+    assert!(found.passed(), "{:?}", found.failures().collect::<Vec<_>>());
     // Each part of a claim can be what is wrong with it.
     let mean: Vec<f64> = model.mean().iter().map(|m| m + 1e-3).collect();
     let turned = model.components().slice(s![..;-1, ..]).to_owned();
     let shorter = model.components().to_owned() * 0.999;
+    let second = model.components().slice(s![1.., ..]).to_owned();
     let wrong = [
-        Claim { mean: &mean, ..claim },
-        Claim { total_variance: 1.001 * model.total_variance(), ..claim },
-        Claim { components: turned.view(), ..claim },
-        Claim { components: shorter.view(), ..claim },
+        (Claim { mean: Some(&mean), ..claim }, "mean of feature"),
+        (Claim { mean: None, ..claim }, "total variance"),
+        (Claim { total_variance: Some(1.001 * model.total_variance()), ..claim }, "total variance"),
+        (Claim { components: turned.view(), ..claim }, "explained variance of component 1"),
+        (Claim { components: shorter.view(), ..claim }, "products of different components"),
+        (
+            Claim { components: second.view(), mean: claim.mean, ..Claim::of(second.view()) },
+            "largest explained variance beside the components",
+        ),
     ];
-    for claim in wrong {
-        assert!(!claim.verify(&data).unwrap().passed(), "{claim:?}");
+    for (claim, name) in wrong {
+        let found = claim.verify(&any, &options).unwrap();
+        assert!(found.failures().any(|check| check.claim.contains(name)), "{name}: {found:?}");
     }
-    assert!(matches!(Claim { mean: &mean[1..], ..claim }.verify(&data), Err(Error::Shape { .. })));
-    let narrow = Dataset::dense(x.slice(s![.., ..3]));
-    assert!(matches!(claim.verify(&narrow), Err(Error::Shape { .. })));
+    let short = Claim { mean: Some(&mean[1..]), ..claim };
+    assert!(matches!(short.verify(&any, &options), Err(Error::Shape { .. })));
+    let narrow = AnyDataset::from(Dataset::dense(x.slice(s![.., ..3])));
+    assert!(matches!(claim.verify(&narrow, &options), Err(Error::Shape { .. })));
 }
 
 #[test]
@@ -50,15 +59,19 @@ fn a_policy_for_holes_does_not_keep_whole_data_from_being_checked() {
     let x = table();
     let data = Dataset::from(&x).with_missing(Missing::Em);
     let density = Ppca::new(2).fit(&data).unwrap();
-    assert!(Model::verify_f64(&density, &data).unwrap().passed());
+    let (any, options) = (AnyDataset::from(data.clone()), VerifyOptions::default());
+    let found = Model::verify(&density, &any, None, &options).unwrap();
+    assert!(found.passed(), "{:?}", found.failures().collect::<Vec<_>>());
     assert!(Pca::new(2).fit(&data).unwrap().verify(&data).unwrap().passed());
     let mut missing_counts = x.clone();
     missing_counts[[3, 1]] = f64::NAN;
     let found = Pca::new(2)
         .fit(&data)
         .unwrap()
-        .verify(Dataset::from(&missing_counts).with_missing(Missing::Em));
-    assert!(matches!(found, Err(Error::MissingValue { row: 3, column: 1, .. })), "{found:?}");
+        .verify(Dataset::from(&missing_counts).with_missing(Missing::Em))
+        .unwrap();
+    let false_ones: Vec<String> = found.failures().map(ToString::to_string).collect();
+    assert_eq!(false_ones, ["missing entries: the model says 0, the data say 1"]);
 }
 
 #[test]

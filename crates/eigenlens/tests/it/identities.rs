@@ -244,7 +244,8 @@ fn check_model<T: Scalar>(
 
     // The independent check passes.
     let verification = model.verify(data).unwrap();
-    assert!(verification.passed(), "{verification:?}");
+    let false_ones: Vec<_> = verification.failures().collect();
+    assert!(false_ones.is_empty(), "{false_ones:#?}");
     assert_eq!(verification.rows, n);
 }
 
@@ -555,7 +556,8 @@ proptest! {
                 // Every row has a score, also where its weight is 0.
                 prop_assert_eq!(scores.nrows(), question.n);
                 prop_assert_eq!(&scores, &model.transform(&data).unwrap());
-                prop_assert!(model.verify(&data).unwrap().passed());
+                let found = model.verify(&data).unwrap();
+                prop_assert!(found.passed(), "{:?}", found.failures().collect::<Vec<_>>());
             }
         }
     }
@@ -918,7 +920,8 @@ fn sparse_far_from_zero() {
                 assert_close(&format!("{solver:?}"), value, oracle.values[j], 1e-9);
             }
             assert_close("total", model.total_variance(), oracle.total(), 1e-9);
-            assert!(model.verify(table.dataset()).unwrap().passed(), "{solver:?}");
+            let found = model.verify(table.dataset()).unwrap();
+            assert!(found.passed(), "{solver:?}: {:?}", found.failures().collect::<Vec<_>>());
         }
     }
 }

@@ -39,4 +39,5 @@ mod torture;
 mod torture_scale;
 mod torture_spectra;
 mod torture_support;
+mod verify;
 mod weights;

@@ -67,7 +67,8 @@ fn check_ratios<T: Scalar>(x: &Array2<f64>, values: &[f64], scale: f64, solver: 
     let probed = matches!(model.certificate().evidence, Evidence::Probes { .. });
     let most = if T::NAME == "f32" { 1e-6 } else { 1e-12 } * if probed { 10.0 } else { 1.0 };
     assert!(residual <= most, "{context}: residual {residual:e}");
-    assert!(model.verify(table.dataset()).unwrap().passed(), "{context}");
+    let found = model.verify(table.dataset()).unwrap();
+    assert!(found.passed(), "{context}: {:?}", found.failures().collect::<Vec<_>>());
     let out_of_range = scale * scale > 1e300 || scale * scale < 1e-300;
     let warned = model.warnings().contains(&Warning::VarianceOutOfRange);
     assert_eq!(
@@ -249,7 +250,8 @@ fn float32_far_from_zero() {
             for f in 0..d {
                 assert_close("mean", model.mean()[f], oracle.mean[f], 1e-10 * 1e5);
             }
-            assert!(model.verify(table.dataset()).unwrap().passed());
+            let found = model.verify(table.dataset()).unwrap();
+            assert!(found.passed(), "{:?}", found.failures().collect::<Vec<_>>());
         }
     }
 }
@@ -475,14 +477,19 @@ fn verification_catches_what_is_spoilt() {
         let table = Table::<f64>::new(&x, storage);
         for solver in SOLVERS.into_iter().filter(|&s| feasible(storage, s, 60, 7)) {
             let model = Pca::new(3).solver(solver).fit(table.dataset()).unwrap();
-            assert!(model.verify(table.dataset()).unwrap().passed());
+            let right = model.verify(table.dataset()).unwrap();
+            assert!(right.passed(), "{:?}", right.failures().collect::<Vec<_>>());
             let wrong = model.verify(&other).unwrap();
             assert!(!wrong.passed());
-            assert!(wrong.residuals[0] > 1e-3 && wrong.mean_error > 1e-3);
+            let false_ones: Vec<&str> = wrong.failures().map(|c| c.claim.as_str()).collect();
+            for claim in ["mean of feature", "total variance", "component 1 is an eigenvector"] {
+                assert!(false_ones.iter().any(|c| c.contains(claim)), "{claim}: {false_ones:?}");
+            }
             // Only the mean has moved.
             let moved = &x + 1e-6;
             let wrong = model.verify(&moved).unwrap();
-            assert!(!wrong.passed() && wrong.mean_error > 1e-8);
+            let mut false_ones = wrong.failures();
+            assert!(false_ones.any(|c| c.claim.starts_with("mean of feature")), "{wrong:?}");
             // Only one entry has changed.
             let mut changed = x.clone();
             changed[[17, 2]] += 0.01;

@@ -2,15 +2,15 @@
 
 use super::Pooling;
 use super::verify;
-use crate::data::{AnyDataset, Dataset, Target};
+use crate::data::{AnyDataset, DataShape, Dataset, Target};
 use crate::error::{Result, Warning};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::gemm;
 use crate::model::parts::{Parts, Value};
 use crate::model::{
     Classifier, Linear, LinearMap, Model, ModelCore, ScreeHeights, Shares, Summary, SummaryColumn,
-    Verification, certificate_value, largest_weights, most_probable, number, opening, percent,
-    rows_value,
+    Verification, VerifyOptions, certificate_value, largest_weights, most_probable, number,
+    opening, percent, rows_value,
 };
 use crate::passes::Scaler;
 use crate::plan::Plan;
@@ -274,13 +274,14 @@ impl LdaModel {
         (coefficients.clone(), constants.collect())
     }
 
-    /// The model checked against its training samples and their classes, with code of its own.
+    /// [`Model::verify`] as it usually is.
     pub fn verify<'a, T: Scalar>(
         &self,
         data: impl Into<Dataset<'a, T>>,
         target: &Target,
     ) -> Result<Verification> {
-        verify::verify(&self.parts, &data.into(), target)
+        let options = VerifyOptions::default();
+        verify::verify(&self.parts, &data.into().into_any(), Some(target), &options)
     }
 
     /// The first `k` discriminants.
@@ -383,8 +384,17 @@ impl Model for LdaModel {
         self.parts.map.threads = threads;
     }
 
-    fn verify_target(&self, data: &AnyDataset, target: &Target) -> Result<Verification> {
-        dispatch!(data, d => self.verify(d, target))
+    fn verify(
+        &self,
+        data: &AnyDataset,
+        target: Option<&Target>,
+        options: &VerifyOptions,
+    ) -> Result<Verification> {
+        verify::verify(&self.parts, data, target, options)
+    }
+
+    fn verification_memory(&self, shape: &DataShape) -> u64 {
+        verify::memory(&self.parts, shape)
     }
 
     fn certificate(&self) -> Option<&Certificate> {

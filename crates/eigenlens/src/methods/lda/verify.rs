@@ -2,50 +2,58 @@
 
 use super::Pooling;
 use super::model::{LdaParts, WithinRecord};
-use crate::data::{Dataset, Target, TargetBody, compiled_here};
+use crate::data::{AnyDataset, DataShape, Target, TargetBody, UNLABELLED};
 use crate::error::{Error, Result};
 use crate::linalg::dense::power_of_two;
-use crate::model::{Sum, Verification};
-use crate::passes::{RowGrid, reduction_block_rows};
-use crate::scalar::Scalar;
+use crate::model::verify::{
+    Checks, Reader, SMALL, Sums, Tridiagonal, Verification, VerifyOptions, dot, missing, rounding,
+    skip_the_run,
+};
 use ndarray::Array2;
 
 /// Checks means, the spread of scores within classes, and that the discriminants are stationary: of
 /// `S_b w − λ Σ w` the length in units of the features' spread, or, where Σ has fewer directions than there are
 /// features, its products with the discriminants.
-pub(super) fn verify<T: Scalar>(
+pub(super) fn verify(
     parts: &LdaParts,
-    data: &Dataset<T>,
-    target: &Target,
+    data: &AnyDataset,
+    target: Option<&Target>,
+    options: &VerifyOptions,
 ) -> Result<Verification> {
-    compiled_here!(LdaParts, parts.verify_typed(data, target: &Target) -> Result<Verification>)
+    options.check(memory(parts, &data.shape()))?;
+    let target = target.ok_or_else(|| Error::NotDefined {
+        what: "a check of discriminants",
+        why: "no classes were given".into(),
+    })?;
+    let mut checks = Checks::default();
+    let d = parts.map.components.ncols();
+    let reader = missing(&mut checks, parts.core.missing.as_ref(), data, d)?;
+    let rows = match reader {
+        None => 0,
+        Some(reader) => {
+            let reader = reader.scaled_by(parts.map.scaler.column_exponents.as_deref());
+            let codes = parts.codes(target, data)?;
+            let sums = ClassSums::of(parts, &reader, &codes)?;
+            sums.check(&mut checks, parts, &reader, options.tolerance);
+            sums.rows
+        }
+    };
+    skip_the_run(&mut checks);
+    checks.skip("the warnings", "they are not made a second time");
+    Ok(checks.finish(rows, options))
+}
+
+/// Bytes that a check takes beyond the data.
+pub(super) fn memory(parts: &LdaParts, shape: &DataShape) -> u64 {
+    let (c, d) = parts.class_offsets.dim();
+    let sums = (c * d * (parts.map.rank + 2)) as u64 * (Sums::BYTES + 8);
+    let matrix = if d <= SMALL { 3 * 8 * (d * d) as u64 } else { 0 };
+    sums + matrix + Reader::memory(shape.n_features) + (1 << 16)
 }
 
 impl LdaParts {
-    fn verify_typed<T: Scalar>(&self, data: &Dataset<T>, target: &Target) -> Result<Verification> {
-        let own =
-            |why: &str| Err(Error::NotDefined { what: "a check against data", why: why.into() });
-        if self.within.given {
-            return own("the covariance within classes was given");
-        }
-        if self.within.intensities.len() > 1 {
-            return own("the shrinkage of Ledoit and Wolf is not computed a second way");
-        }
-        let codes = self.codes(target)?;
-        let d = self.map.components.ncols();
-        if data.n_features() != d || data.n_samples().is_some_and(|n| n != codes.len()) {
-            return Err(Error::Shape {
-                what: "the data",
-                found: format!("{} features", data.n_features()),
-                expected: format!("{d} features and a class for every sample, as in training,"),
-            });
-        }
-        let sums = Sums::of(self, data, &codes)?;
-        Ok(sums.judge(self))
-    }
-
-    /// The class of each sample, by its number in the model.
-    fn codes(&self, target: &Target) -> Result<Vec<usize>> {
+    /// The class of each sample, by its number in the model; none where it has no label.
+    fn codes(&self, target: &Target, data: &AnyDataset) -> Result<Vec<Option<usize>>> {
         let TargetBody::Classes { codes, names } = &target.body else {
             return Err(Error::Unsupported {
                 what: "a target of numbers".into(),
@@ -53,129 +61,163 @@ impl LdaParts {
                 instead: None,
             });
         };
-        let missing = target.missing_rows();
-        if !missing.is_empty() {
-            return Err(Error::MissingLabels { rows: missing });
+        if data.n_samples().is_some_and(|n| n != codes.len()) {
+            return Err(Error::Shape {
+                what: "the target",
+                found: format!("{} values", codes.len()),
+                expected: "a class for every sample".into(),
+            });
         }
         let place = |name: &String| self.classes.iter().position(|known| known == name);
         let places: Vec<Option<usize>> = names.iter().map(place).collect();
-        let code = |&code: &u32| {
-            let name = &names[code as usize];
-            places[code as usize].ok_or_else(|| Error::NotDefined {
-                what: "a check against data",
-                why: format!("the class `{name}` was not among those of training"),
-            })
+        let code = |&code: &u32| match code {
+            UNLABELLED => Ok(None),
+            code => match places[code as usize] {
+                Some(place) => Ok(Some(place)),
+                None => Err(Error::NotDefined {
+                    what: "a check against data",
+                    why: format!(
+                        "the class `{}` was not among those of training",
+                        names[code as usize]
+                    ),
+                }),
+            },
         };
         codes.iter().map(code).collect()
     }
 }
 
-/// Sums over the samples, of features about the mean of the model and in its units.
-struct Sums {
+/// Sums over the samples, of features about the mean of their class in the model and in its units.
+struct ClassSums {
     rows: usize,
     weights: Vec<f64>,
-    /// Sums of the features by class (c × d), about the mean of their class in the model.
+    /// Sums of the features by class (c × d).
     deviations: Array2<f64>,
     /// By class: squares of the features (c × d) and their products with scores (c × q·d).
     squares: Array2<f64>,
     products: Array2<f64>,
+    /// Products of the features, pooled (d × d), where there are few.
+    scatter: Option<Vec<f64>>,
 }
 
-impl Sums {
-    fn of<T: Scalar>(model: &LdaParts, data: &Dataset<T>, codes: &[usize]) -> Result<Sums> {
+impl ClassSums {
+    fn of(model: &LdaParts, reader: &Reader, codes: &[Option<usize>]) -> Result<ClassSums> {
         let scaler = &model.map.scaler;
         let (d, q, c) = (model.map.components.ncols(), model.map.rank, model.classes.len());
-        let mut grid = RowGrid::surveying(data)?;
-        if let Some(exponents) = &scaler.column_exponents {
-            grid.set_exponents(exponents.clone());
-        }
         let means = model.standardized_means();
-        let mut weights = vec![Sum::default(); c];
-        let mut deviations = vec![Sum::default(); c * d];
-        let mut squares = vec![Sum::default(); c * d];
-        let mut products = vec![Sum::default(); c * q * d];
-        let rows = grid.for_each_batch(reduction_block_rows(d), |batch| {
-            let mut scratch = Vec::new();
-            for i in 0..batch.rows {
-                let block = batch.block(i, i + 1, &mut scratch);
-                if let Some((row, column, value)) = block.find_bad() {
-                    return Err(data.bad_entry(row, column, value));
-                }
-                let (w, class) = (block.count(0), *codes.get(block.first).unwrap_or(&0));
+        let discriminants: Vec<Vec<f64>> =
+            (0..q).map(|j| (0..d).map(|f| model.weight(j, f)).collect()).collect();
+        let (mut weights, mut deviations) = (Sums::zeros(c), Sums::zeros(c * d));
+        let (mut squares, mut products) = (Sums::zeros(c * d), Sums::zeros(c * q * d));
+        let mut scatter = (d <= SMALL).then(|| vec![0.0; d * d]);
+        let rows = reader.for_each(&mut |batch| {
+            for (i, &w) in batch.weights.iter().enumerate() {
+                let Some(class) = codes.get(batch.numbers[i]).copied().flatten() else { continue };
+                let row = batch.dense_row(i);
                 let x: Vec<f64> = (0..d)
                     .map(|f| {
-                        let x = (block.row(0)[f].to_f64() - scaler.mean_hi[f]) - scaler.mean_lo[f];
+                        let x = (row[f] - scaler.mean_hi[f]) - scaler.mean_lo[f];
                         x * scaler.inv_scale[f] - means[[class, f]]
                     })
                     .collect();
-                weights[class].add(w);
+                weights.add(class, w);
                 for f in 0..d {
-                    deviations[class * d + f].add(w * x[f]);
-                    squares[class * d + f].add(w * x[f] * x[f]);
+                    deviations.add(class * d + f, w * x[f]);
+                    squares.add(class * d + f, w * x[f] * x[f]);
                 }
-                for j in 0..q {
-                    let z: f64 = (0..d).map(|f| model.weight(j, f) * x[f]).sum();
+                for (j, discriminant) in discriminants.iter().enumerate() {
+                    let z = dot(discriminant, &x);
                     for f in 0..d {
-                        products[(class * q + j) * d + f].add(w * z * x[f]);
+                        products.add((class * q + j) * d + f, w * z * x[f]);
+                    }
+                }
+                if let Some(scatter) = &mut scatter {
+                    let share = model.pooled_share(class, w);
+                    for (f, line) in scatter.chunks_exact_mut(d).enumerate() {
+                        let factor = share * x[f];
+                        line.iter_mut().zip(&x).for_each(|(s, v)| *s += factor * v);
                     }
                 }
             }
             Ok(())
         })?;
-        let matrix = |sums: &[Sum], columns: usize| {
-            Array2::from_shape_fn((c, columns), |(i, j)| sums[i * columns + j].value())
+        let matrix = |sums: &Sums, columns: usize| {
+            Array2::from_shape_fn((c, columns), |(i, j)| sums.value(i * columns + j))
         };
-        Ok(Sums {
+        Ok(ClassSums {
             rows,
-            weights: weights.iter().map(|w| w.value()).collect(),
+            weights: weights.values(),
             deviations: matrix(&deviations, d),
             squares: matrix(&squares, d),
             products: matrix(&products, q * d),
+            scatter,
         })
     }
 
     /// A sum over the classes, as they are pooled.
     fn pooled(&self, model: &LdaParts, of: &Array2<f64>, at: usize) -> f64 {
-        let (n, c) = (self.weights.iter().sum::<f64>(), self.weights.len());
-        let class = |class: usize| match model.pooling {
-            Pooling::Samples => of[[class, at]] / (n - c as f64),
-            Pooling::Likelihood => of[[class, at]] / n,
-            Pooling::Priors => model.priors[class] / self.weights[class] * of[[class, at]],
-        };
-        (0..c).map(class).sum()
+        let share = |class: usize| model.pooled_share(class, of[[class, at]]);
+        (0..self.weights.len()).map(share).sum()
     }
 
-    fn judge(&self, model: &LdaParts) -> Verification {
-        let (c, d) = model.class_offsets.dim();
-        let (k, pencil) = (model.n_components, Pencil::new(self, model));
-        let kept = k.min(model.map.rank);
-        let top = model.values.first().copied().unwrap_or(0.0);
-        let relative = |v: f64| if top > 0.0 { v / top } else { v };
-        let of_kept = |error: &dyn Fn(usize) -> f64| {
-            let mut errors: Vec<f64> = (0..kept).map(|j| relative(error(j))).collect();
-            errors.resize(k, 0.0);
-            errors
-        };
-        let pairs = (0..kept).flat_map(|i| (0..kept).map(move |j| (i, j)));
-        let off =
-            |(i, j)| (pencil.product(i, &pencil.within, j) - f64::from(u8::from(i == j))).abs();
-        let mean_error = (0..c * d).map(|at| {
-            let (class, f) = (at / d, at % d);
-            let sd = pencil.variances[f].sqrt();
-            let error = (self.deviations[[class, f]] / self.weights[class]).abs();
-            if sd > 0.0 { error / sd } else { error }
-        });
-        let total: f64 = model.values.iter().sum();
-        let found: f64 = (0..model.map.rank).map(|j| pencil.ratio(j)).sum();
-        Verification {
-            rows: self.rows,
-            mean_error: mean_error.fold(0.0, f64::max),
-            residuals: of_kept(&|j| pencil.residual(j)),
-            value_errors: of_kept(&|j| (pencil.ratio(j) - model.values[j]).abs()),
-            total_error: if total > 0.0 { (found - total).abs() / total } else { 0.0 },
-            orthogonality: pairs.map(off).fold(0.0, f64::max),
-            tolerance: model.tolerance,
+    fn check(&self, checks: &mut Checks, model: &LdaParts, reader: &Reader, tolerance: f64) {
+        let c = model.classes.len();
+        let n: f64 = self.weights.iter().sum();
+        checks.samples(&model.core, reader, n);
+        let weight = |class: usize| (model.class_weights[class], self.weights[class], 1e-9 * n);
+        let name = |class: usize| format!("weight of class `{}`", model.classes[class]);
+        checks.worst(name, (0..c).map(weight));
+        self.check_means(checks, model, reader);
+        if model.within.given || model.within.intensities.len() > 1 {
+            let reason = match model.within.given {
+                true => "the covariance within classes was given",
+                false => "the shrinkage of Ledoit and Wolf is not computed a second way",
+            };
+            checks.skip("the discriminants and what is said of them", reason);
+            return;
         }
+        let pencil = Pencil::new(self, model);
+        pencil.check(checks, model, tolerance);
+        pencil.check_all(checks, model, self.scatter.as_deref(), tolerance);
+        if let Some(covariance) = &model.covariance {
+            pencil.check_covariance(checks, covariance, self.scatter.as_deref(), rounding(reader));
+        }
+        let reason = "the norm that they are measured in is not made a second time";
+        checks.skip("bounds on residuals and angles of discriminants", reason);
+    }
+
+    fn check_means(&self, checks: &mut Checks, model: &LdaParts, reader: &Reader) {
+        let (c, d) = model.class_offsets.dim();
+        let scaler = &model.map.scaler;
+        let rounding = rounding(reader);
+        let mean = |at: usize| {
+            let (class, f) = (at / d, at % d);
+            let unit = power_of_two(scaler.column_exponents.as_ref().map_or(0, |e| e[f]));
+            let inv = scaler.inv_scale[f];
+            let size = if inv > 0.0 { unit / inv } else { 0.0 };
+            let inside = scaler.mean_hi[f] + (scaler.mean_lo[f] + model.class_offsets[[class, f]]);
+            let off = self.deviations[[class, f]] / self.weights[class] * size;
+            let spread = self.pooled(model, &self.squares, f).max(0.0).sqrt() * size;
+            let allowed = rounding * spread + 1e-14 * (inside * unit).abs();
+            (inside * unit, inside * unit + off, allowed)
+        };
+        let name = |at: usize| {
+            let (class, f) = (at / d, at % d);
+            format!("mean of feature {} in class `{}`", reader.column_name(f), model.classes[class])
+        };
+        checks.worst(name, (0..c * d).map(mean));
+        let means = model.standardized_means();
+        let centroid = |at: usize| {
+            let (class, j) = (at / model.map.rank, at % model.map.rank);
+            let found: f64 = (0..d).map(|f| model.weight(j, f) * means[[class, f]]).sum();
+            let size: f64 = (0..d).map(|f| (model.weight(j, f) * means[[class, f]]).abs()).sum();
+            (model.centroids[[class, j]], found, 1e-9 * size)
+        };
+        let name = |at: usize| {
+            let (class, j) = (at / model.map.rank, at % model.map.rank);
+            format!("score {} of the mean of class `{}`", j + 1, model.classes[class])
+        };
+        checks.worst(name, (0..c * model.map.rank).map(centroid));
     }
 }
 
@@ -184,12 +226,16 @@ struct Pencil<'a> {
     model: &'a LdaParts,
     within: Array2<f64>,
     between: Array2<f64>,
-    /// The diagonal of Σ (d).
+    /// Means of the classes about their center, weighted (c × d): `S_b` is the product of its transpose with it.
+    means: Array2<f64>,
+    /// The diagonal of Σ (d), and what shrinkage put there.
     variances: Vec<f64>,
+    identity: Vec<f64>,
+    alpha: f64,
 }
 
 impl Pencil<'_> {
-    fn new<'a>(sums: &Sums, model: &'a LdaParts) -> Pencil<'a> {
+    fn new<'a>(sums: &ClassSums, model: &'a LdaParts) -> Pencil<'a> {
         let (c, d) = model.class_offsets.dim();
         let (q, n) = (model.map.rank, sums.weights.iter().sum::<f64>());
         let alpha = model.within.intensities.first().copied().unwrap_or(0.0);
@@ -204,15 +250,138 @@ impl Pencil<'_> {
         let means = model.standardized_means();
         let center = |f: usize| -> f64 { (0..c).map(|c| model.priors[c] * means[[c, f]]).sum() };
         let centers: Vec<f64> = (0..d).map(center).collect();
-        let mean = |class: usize, f: usize| means[[class, f]] - centers[f];
-        let scores = Array2::from_shape_fn((c, q), |(class, j)| -> f64 {
-            (0..d).map(|f| mean(class, f) * model.weight(j, f)).sum()
-        });
         let spread = n / (c as f64 - 1.0);
-        let between = Array2::from_shape_fn((q, d), |(j, f)| -> f64 {
-            (0..c).map(|c| spread * model.priors[c] * mean(c, f) * scores[[c, j]]).sum()
+        let means = Array2::from_shape_fn((c, d), |(class, f)| {
+            (spread * model.priors[class]).sqrt() * (means[[class, f]] - centers[f])
         });
-        Pencil { model, within, between, variances: (0..d).map(variance).collect() }
+        let scores = Array2::from_shape_fn((c, q), |(class, j)| -> f64 {
+            (0..d).map(|f| means[[class, f]] * model.weight(j, f)).sum()
+        });
+        let between = Array2::from_shape_fn((q, d), |(j, f)| -> f64 {
+            (0..c).map(|c| means[[c, f]] * scores[[c, j]]).sum()
+        });
+        let variances = (0..d).map(variance).collect();
+        Pencil { model, within, between, means, variances, identity, alpha }
+    }
+
+    fn check(&self, checks: &mut Checks, model: &LdaParts, tolerance: f64) {
+        let top = model.values.first().copied().unwrap_or(0.0);
+        let kept = model.map.rank;
+        for j in 0..kept {
+            let stated = model.certificate.value_errors.get(j).copied().unwrap_or(tolerance);
+            let allowed = stated.min(tolerance) * top + 1e-11 * top;
+            let claim = format!("ratio of variances of discriminant {}", j + 1);
+            checks.number(claim, model.values[j], self.ratio(j), allowed);
+            let residual = if top > 0.0 { self.residual(j) / top } else { self.residual(j) };
+            let claim = format!("discriminant {} is stationary", j + 1);
+            let words = format!("a relative residual of at most {tolerance:e}");
+            checks.other(claim, words, residual, residual <= tolerance);
+        }
+        for i in 0..kept {
+            for j in 0..=i {
+                let expected = f64::from(u8::from(i == j));
+                let found = self.product(i, &self.within, j);
+                let claim = format!("covariance within classes of scores {} and {}", j + 1, i + 1);
+                checks.number(claim, expected, found, tolerance);
+            }
+        }
+        for (j, claimed) in model.certificate.value_errors.iter().enumerate().take(kept) {
+            let off = (self.ratio(j) - model.values[j]).abs() / top.max(f64::MIN_POSITIVE);
+            let claim = format!("bound on the error of ratio {}", j + 1);
+            let fine = *claimed >= 0.125 * f64::EPSILON * model.values[j] / top;
+            checks.other(claim, *claimed, off, off <= claimed + 1e-11 && fine);
+        }
+    }
+
+    /// All ratios that these means have, by the covariance within classes itself.
+    fn check_all(
+        &self,
+        checks: &mut Checks,
+        model: &LdaParts,
+        scatter: Option<&[f64]>,
+        tolerance: f64,
+    ) {
+        let claim = "that no larger ratio was missed";
+        let matrix = scatter.filter(|_| self.is_whole()).and_then(|s| self.ratios(s));
+        let Some(all) = matrix else {
+            checks.skip(claim, "the covariance within classes is large, or has no inverse");
+            return;
+        };
+        let top = model.values.first().copied().unwrap_or(0.0);
+        for (j, value) in model.values.iter().enumerate().take(model.map.rank) {
+            let found = all.get(j).copied().unwrap_or(0.0);
+            checks.number(format!("ratio number {} of all", j + 1), *value, found, tolerance * top);
+        }
+        let next = all.get(model.map.rank).copied().unwrap_or(0.0);
+        let claim = "largest ratio beside the discriminants";
+        checks.number(claim, 0.0, next.max(0.0), tolerance * top.max(1.0));
+    }
+
+    /// Of `M Σ⁻¹ Mᵀ` with the weighted means M (c × d); `None` where Σ is not definite.
+    fn ratios(&self, scatter: &[f64]) -> Option<Vec<f64>> {
+        let (c, d) = self.means.dim();
+        let kept: Vec<usize> = (0..d).filter(|&f| self.variances[f] > 0.0).collect();
+        let m = kept.len();
+        // In units of the features' spread: L Lᵀ = D⁻¹ Σ D⁻¹.
+        let size: Vec<f64> = kept.iter().map(|&f| self.variances[f].sqrt()).collect();
+        let mut l = vec![0.0; m * m];
+        for i in 0..m {
+            for j in 0..=i {
+                let mut v = (1.0 - self.alpha) * scatter[kept[i] * d + kept[j]];
+                if i == j {
+                    v += self.identity[kept[i]];
+                }
+                let inside = dot(&l[i * m..i * m + j], &l[j * m..j * m + j]);
+                let left = v / size[i] / size[j] - inside;
+                if i == j && left <= 1e-10 {
+                    return None;
+                }
+                l[i * m + j] = if i == j { left.sqrt() } else { left / l[j * m + j] };
+            }
+        }
+        let whitened: Vec<Vec<f64>> = (0..c)
+            .map(|class| {
+                let mut y: Vec<f64> = Vec::with_capacity(m);
+                for i in 0..m {
+                    let inside = dot(&l[i * m..i * m + i], &y);
+                    y.push((self.means[[class, kept[i]]] / size[i] - inside) / l[i * m + i]);
+                }
+                y
+            })
+            .collect();
+        let gram = (0..c * c).map(|at| dot(&whitened[at / c], &whitened[at % c])).collect();
+        Some(Tridiagonal::of(gram, c).values())
+    }
+
+    fn check_covariance(
+        &self,
+        checks: &mut Checks,
+        claimed: &Array2<f64>,
+        scatter: Option<&[f64]>,
+        rounding: f64,
+    ) {
+        let claim = "covariance within classes";
+        let Some(scatter) = scatter else {
+            checks.skip(claim, "it is too large to be made once more");
+            return;
+        };
+        let d = self.variances.len();
+        let scaler = &self.model.map.scaler;
+        let unit = |f: usize| {
+            let exponent = scaler.column_exponents.as_ref().map_or(0, |e| e[f]);
+            let inv = scaler.inv_scale[f];
+            if inv > 0.0 { power_of_two(exponent) / inv } else { 0.0 }
+        };
+        let entry = |at: usize| {
+            let (f, g) = (at / d, at % d);
+            let own = if f == g { self.identity[f] } else { 0.0 };
+            let found = ((1.0 - self.alpha) * scatter[at] + own) * unit(f) * unit(g);
+            let size = (self.variances[f] * self.variances[g]).sqrt() * unit(f) * unit(g);
+            let claimed = if unit(f) > 0.0 && unit(g) > 0.0 { claimed[[f, g]] } else { found };
+            (claimed, found, 10.0 * rounding * size)
+        };
+        checks
+            .worst(|at| format!("{claim} ({}, {})", at / d + 1, at % d + 1), (0..d * d).map(entry));
     }
 
     /// `w_i · v_j`.
@@ -224,13 +393,16 @@ impl Pencil<'_> {
         self.product(j, &self.between, j) / self.product(j, &self.within, j)
     }
 
-    fn residual(&self, j: usize) -> f64 {
-        let rest = &self.between.row(j) - &(&self.within.row(j) * self.model.values[j]);
+    /// Whether Σ has all directions that features vary in.
+    fn is_whole(&self) -> bool {
         let WithinRecord { rank, projected, intensities, .. } = &self.model.within;
         let varying = self.variances.iter().filter(|v| **v > 0.0).count();
-        let whole =
-            projected.is_none() && (*rank >= varying || intensities.iter().any(|a| *a > 0.0));
-        let squares: f64 = match whole {
+        projected.is_none() && (*rank >= varying || intensities.iter().any(|a| *a > 0.0))
+    }
+
+    fn residual(&self, j: usize) -> f64 {
+        let rest = &self.between.row(j) - &(&self.within.row(j) * self.model.values[j]);
+        let squares: f64 = match self.is_whole() {
             true => (rest.iter().zip(&self.variances))
                 .map(|(r, v)| if *v > 0.0 { r * r / v } else { 0.0 })
                 .sum(),
@@ -246,6 +418,16 @@ impl Pencil<'_> {
 }
 
 impl LdaParts {
+    /// What a weight in a class counts in the pooled covariance.
+    fn pooled_share(&self, class: usize, weight: f64) -> f64 {
+        let (n, c) = (self.class_weights.iter().sum::<f64>(), self.class_weights.len());
+        match self.pooling {
+            Pooling::Samples => weight / (n - c as f64),
+            Pooling::Likelihood => weight / n,
+            Pooling::Priors => self.priors[class] / self.class_weights[class] * weight,
+        }
+    }
+
     /// The coefficient of a feature, in the units of the model.
     fn weight(&self, j: usize, f: usize) -> f64 {
         self.map.components[[j, f]] * self.scales[j]

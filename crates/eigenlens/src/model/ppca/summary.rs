@@ -1,14 +1,14 @@
 //! A probabilistic PCA as every surface sees it.
 
 use super::{EmRecord, PpcaModel};
-use crate::data::Dataset;
-use crate::error::{Error, Result};
+use crate::data::{AnyDataset, DataShape, Dataset, Target};
+use crate::error::Result;
 use crate::model::ModelCore;
 use crate::model::capabilities::{Density, LatentGaussian, UncertainScores};
 use crate::model::fitted::{Linear, Model, scaled_by};
 use crate::model::parts::{Parts, Value};
 use crate::model::summary::{Shares, Summary, SummaryColumn, number};
-use crate::model::{PcaModel, Verification};
+use crate::model::{PcaModel, Verification, VerifyOptions, verify};
 use crate::solver::Certificate;
 use ndarray::{Array2, ArrayView2};
 
@@ -106,12 +106,17 @@ impl Model for PpcaModel {
         self.reconstruct(data)
     }
 
-    fn verify_f32(&self, data: &Dataset<f32>) -> Result<Verification> {
-        self.closed_form()?.verify(data)
+    fn verify(
+        &self,
+        data: &AnyDataset,
+        _: Option<&Target>,
+        options: &VerifyOptions,
+    ) -> Result<Verification> {
+        verify::ppca(self, data, options)
     }
 
-    fn verify_f64(&self, data: &Dataset<f64>) -> Result<Verification> {
-        self.closed_form()?.verify(data)
+    fn verification_memory(&self, shape: &DataShape) -> u64 {
+        verify::ppca_memory(self, shape)
     }
 
     fn certificate(&self) -> Option<&Certificate> {
@@ -138,19 +143,6 @@ impl Model for PpcaModel {
 
     fn pca(&self) -> Option<&PcaModel> {
         Some(&self.body)
-    }
-}
-
-impl PpcaModel {
-    /// The PCA behind the closed form: what can be checked from the covariance alone.
-    fn closed_form(&self) -> Result<&PcaModel> {
-        match self.em {
-            None => Ok(&self.body),
-            Some(_) => Err(Error::NotDefined {
-                what: "a check against data",
-                why: "the model was iterated; its certificate measures the fixed point".into(),
-            }),
-        }
     }
 }
 
