@@ -2,8 +2,8 @@
 
 use eigenlens::model::parts::{Array, Numbers};
 use eigenlens::{
-    AnyDataset, Dataset, FitContext, Method, Missing, Options, Parts, Pca, Ppca,
-    Preprocessing, Solver, Target, Value, VerifyOptions, from_parts, verify_model,
+    AnyDataset, Dataset, FitContext, Method, Missing, Options, Parts, Pca, Ppca, Preprocessing,
+    Solver, Target, Value, VerifyOptions, from_parts, verify_model,
 };
 use eigenlens_io::{Origin, StoredModel};
 use ndarray::{Array1, Array2};

@@ -141,7 +141,7 @@ impl<'a> Claim<'a> {
         let one = |(f, &claimed): (usize, &f64)| {
             let allowed =
                 tolerance * columns.variance(f).sqrt() + 8.0 * f64::EPSILON * claimed.abs();
-            (claimed, claimed + columns.mean_beside_pivot(f), allowed)
+            (claimed, claimed + columns.mean_beside(f, claimed, 0.0), allowed)
         };
         let name = |f: usize| format!("mean of feature {}", reader.column_name(f));
         checks.worst(name, mean.iter().enumerate().map(one));

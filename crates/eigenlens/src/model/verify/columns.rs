@@ -15,17 +15,24 @@ pub(crate) struct ColumnSums {
     pivot: Vec<f64>,
     deviations: Sums,
     squares: Sums,
+    /// The weight of entries that are stored, where others are 0.
+    stored: Option<Sums>,
 }
 
 impl ColumnSums {
+    /// About the mean that a model has; where it has none, about the first row: squares about 0 would lose the
+    /// digits of a small spread.
     pub fn about(pivot: Vec<f64>) -> ColumnSums {
         let d = pivot.len();
         let (deviations, squares) = (Sums::zeros(d), Sums::zeros(d));
-        ColumnSums { rows: 0, weight: Sum::default(), pivot, deviations, squares }
+        ColumnSums { rows: 0, weight: Sum::default(), pivot, deviations, squares, stored: None }
     }
 
     pub fn add(&mut self, batch: &Batch) {
         let d = self.pivot.len();
+        if self.rows == 0 && batch.rows() > 0 && self.pivot.iter().all(|p| *p == 0.0) {
+            self.pivot = batch.dense_row(0);
+        }
         self.rows += batch.rows();
         for (i, &w) in batch.weights.iter().enumerate() {
             self.weight.add(w);
@@ -36,22 +43,15 @@ impl ColumnSums {
                 }
                 Entries::Sparse(rows) => {
                     let (columns, values) = &rows[i];
-                    for (&f, v) in columns.iter().zip(values) {
-                        let (f, p) = (f as usize, self.pivot[f as usize]);
-                        self.deviations.add(f, w * v);
-                        self.squares.add(f, w * v * (v - 2.0 * p));
+                    for (f, v) in columns.iter().map(|f| *f as usize).zip(values) {
+                        self.stored.get_or_insert_with(|| Sums::zeros(d)).add(f, w);
+                        self.add_entry(f, w, v - self.pivot[f]);
                     }
                 }
             }
         }
-        if let Entries::Sparse(_) = batch.entries {
-            // What rows that store nothing have: the pivot is taken from 0.
-            let w = Sum::of(batch.weights.iter().copied());
-            for f in 0..d {
-                let p = self.pivot[f];
-                self.deviations.add(f, -w * p);
-                self.squares.add(f, w * p * p);
-            }
+        if let (Entries::Sparse(_), None) = (&batch.entries, &self.stored) {
+            self.stored = Some(Sums::zeros(d));
         }
     }
 
@@ -60,20 +60,35 @@ impl ColumnSums {
         self.squares.add(f, w * deviation * deviation);
     }
 
+    /// The weight of entries of 0 that are not stored.
+    fn unstored(&self, f: usize) -> f64 {
+        self.stored.as_ref().map_or(0.0, |stored| self.weight.value() - stored.value(f))
+    }
+
+    /// Sum of what a column is away from the pivot.
+    fn deviation(&self, f: usize) -> f64 {
+        self.deviations.value(f) - self.unstored(f) * self.pivot[f]
+    }
+
     /// The mean of a column.
     pub fn mean(&self, f: usize) -> f64 {
         self.pivot[f] + self.mean_beside_pivot(f)
     }
 
-    /// The mean of a column less the pivot.
-    pub fn mean_beside_pivot(&self, f: usize) -> f64 {
-        self.deviations.value(f) / self.weight.value()
+    /// The mean of a column less a number near it, which may be in two parts.
+    pub fn mean_beside(&self, f: usize, high: f64, low: f64) -> f64 {
+        (self.pivot[f] - high) + (self.mean_beside_pivot(f) - low)
+    }
+
+    fn mean_beside_pivot(&self, f: usize) -> f64 {
+        self.deviation(f) / self.weight.value()
     }
 
     /// Variance about the mean, divisor n − 1.
     pub fn variance(&self, f: usize) -> f64 {
-        let (n, sum) = (self.weight.value(), self.deviations.value(f));
-        ((self.squares.value(f) - sum * (sum / n)) / (n - 1.0)).max(0.0)
+        let (n, sum, pivot) = (self.weight.value(), self.deviation(f), self.pivot[f]);
+        let squares = self.squares.value(f) + self.unstored(f) * pivot * pivot;
+        ((squares - sum * (sum / n)) / (n - 1.0)).max(0.0)
     }
 
     /// Mean square about 0, divisor n − 1.
@@ -117,7 +132,7 @@ impl Checks {
             let off = |f: usize| {
                 let unit = power_of_two(scaler.column_exponents.as_ref().map_or(0, |e| e[f]));
                 let claimed = (scaler.mean_hi[f] + scaler.mean_lo[f]) * unit;
-                let off = (sums.mean_beside_pivot(f) - scaler.mean_lo[f]) * unit;
+                let off = sums.mean_beside(f, scaler.mean_hi[f], scaler.mean_lo[f]) * unit;
                 let allowed = (rounding * deviation(f) + 1e-22 * scaler.mean_hi[f].abs()) * unit;
                 (claimed, claimed + off, allowed)
             };

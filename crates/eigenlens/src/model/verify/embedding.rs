@@ -175,31 +175,7 @@ fn distances(
 ) {
     let n = rows.len();
     let down = power_of_two(-parts.exponent);
-    let all: Vec<Vec<f64>> = match &map.from {
-        Distances::Given { .. } => {
-            let entry = |i: usize, j: usize| match i == j {
-                true => 0.0,
-                false => 0.5 * (rows[i][j] + rows[j][i]) * down,
-            };
-            (0..n).map(|i| (0..n).map(|j| entry(i, j)).collect()).collect()
-        }
-        Distances::Metric { metric, .. } => {
-            let unit = if metric.has_units() { down } else { 1.0 };
-            let line = |i: usize| {
-                let apart = |j: usize| distance(*metric, &rows[i], &rows[j]) * unit;
-                (0..n).map(apart).collect()
-            };
-            (0..n).into_par_iter().map(line).collect()
-        }
-        Distances::Geodesic { landmarks: Some(_), .. } => {
-            let reason = "only distances to landmarks were made, from which all others are placed";
-            return checks.skip("coordinates, eigenvalues and bounds", reason);
-        }
-        Distances::Geodesic { network, .. } => {
-            check_graph(checks, parts, network, &rows, down);
-            (0..n).into_par_iter().map(|i| shortest(network, i)).collect()
-        }
-    };
+    let Some(all) = all_distances(checks, parts, map, &rows, down) else { return };
     let squares = |i: usize, j: usize| 0.5 * (all[i][j] * all[i][j] + all[j][i] * all[j][i]);
     let mean = |i: usize| Sum::of((0..n).map(|j| squares(i, j))) / n as f64;
     let means: Vec<f64> = (0..n).map(mean).collect();
@@ -236,6 +212,43 @@ fn distances(
     operator.check(checks, &claimed, &wording, options);
     check_projector(checks, parts, map, down);
     check_signs(checks, parts);
+}
+
+/// Distances between all samples, as the model made them; `None` where it did not make them all.
+fn all_distances(
+    checks: &mut Checks,
+    parts: &EmbeddingParts,
+    map: &DistanceMap,
+    rows: &[Vec<f64>],
+    down: f64,
+) -> Option<Vec<Vec<f64>>> {
+    let n = rows.len();
+    Some(match &map.from {
+        Distances::Given { .. } => {
+            let entry = |i: usize, j: usize| match i == j {
+                true => 0.0,
+                false => 0.5 * (rows[i][j] + rows[j][i]) * down,
+            };
+            (0..n).map(|i| (0..n).map(|j| entry(i, j)).collect()).collect()
+        }
+        Distances::Metric { metric, .. } => {
+            let unit = if metric.has_units() { down } else { 1.0 };
+            let line = |i: usize| {
+                let apart = |j: usize| distance(*metric, &rows[i], &rows[j]) * unit;
+                (0..n).map(apart).collect()
+            };
+            (0..n).into_par_iter().map(line).collect()
+        }
+        Distances::Geodesic { landmarks: Some(_), .. } => {
+            let reason = "only distances to landmarks were made, from which all others are placed";
+            checks.skip("coordinates, eigenvalues and bounds", reason);
+            return None;
+        }
+        Distances::Geodesic { network, .. } => {
+            check_graph(checks, parts, network, rows, down);
+            (0..n).into_par_iter().map(|i| shortest(network, i)).collect()
+        }
+    })
 }
 
 /// What places new samples is coordinates over eigenvalues.
@@ -365,14 +378,9 @@ fn laplacian(
     rows: Vec<Vec<f64>>,
     options: &VerifyOptions,
 ) {
-    let n = rows.len();
     let down = match &map.samples {
         Samples::Points(points) => power_of_two(-points.exponent()),
         _ => 1.0,
-    };
-    let apart = |i: usize, j: usize| match &map.samples {
-        Samples::Points(_) => distance(Metric::Euclidean, &rows[i], &rows[j]) * down,
-        _ => rows[i][j],
     };
     if parts.bridges > 0 || matches!(map.samples, Samples::Distances) {
         let reason = "bridges or given distances make a graph that is not rebuilt here";
@@ -393,25 +401,7 @@ fn laplacian(
             |i: usize| format!("squared distance of the farthest neighbour of sample {}", i + 1);
         checks.worst(name, map.reach.iter().zip(&nearest.reach).map(one));
     }
-    let affinity = |i: usize, j: usize| -> f64 {
-        if i == j {
-            return 0.0;
-        }
-        match (&nearest, map.affinity) {
-            (_, Affinity::Precomputed) => 0.5 * (rows[i][j] + rows[j][i]),
-            (None, _) => {
-                let d = apart(i, j);
-                (-map.affinity.gamma().unwrap_or(0.0) * d * d).exp()
-            }
-            (Some(nearest), _) => {
-                let d = apart(i, j);
-                let (mine, other) = (d <= nearest.reach[i], d <= nearest.reach[j]);
-                if mine || other { map.affinity(d, mine && other) } else { 0.0 }
-            }
-        }
-    };
-    let ties: Vec<Vec<f64>> =
-        (0..n).into_par_iter().map(|i| (0..n).map(|j| affinity(i, j)).collect()).collect();
+    let ties = ties(map, &rows, nearest.as_ref(), down);
     let degrees: Vec<f64> = ties.iter().map(|row| Sum::of(row.iter().copied())).collect();
     let one = |(claimed, found): (&f64, &f64)| (*claimed, *found, 1e-9 * found.abs().max(1e-300));
     checks.worst(
@@ -419,32 +409,74 @@ fn laplacian(
         map.degrees.iter().zip(&degrees).map(one),
     );
     smallest_pairs(checks, parts, options, &|f: &[f64]| {
-        let product: Vec<f64> = (0..n).map(|i| degrees[i] * f[i] - dot(&ties[i], f)).collect();
-        match map.normalization {
-            Normalization::Generalized => {
-                // In the norm of D^½: `D^−½ L f − λ D^½ f`.
-                let root = |i: usize| degrees[i].max(f64::MIN_POSITIVE).sqrt();
-                let scaled = |i: usize| product[i] / root(i);
-                ((0..n).map(scaled).collect(), (0..n).map(|i| root(i) * f[i]).collect())
-            }
-            Normalization::Symmetric => {
-                let root = |i: usize| if degrees[i] > 0.0 { degrees[i].sqrt() } else { 1.0 };
-                let inner: Vec<f64> = (0..n).map(|i| f[i] / root(i)).collect();
-                let outer = |i: usize| (degrees[i] * inner[i] - dot(&ties[i], &inner)) / root(i);
-                ((0..n).map(outer).collect(), f.to_vec())
-            }
-            Normalization::Unnormalized => (product, f.to_vec()),
-        }
+        laplacian_product(map.normalization, &ties, &degrees, f)
     });
     check_signs(checks, parts);
 }
+
+/// Affinities between all samples, row by row.
+fn ties(
+    map: &LaplacianMap,
+    rows: &[Vec<f64>],
+    nearest: Option<&Nearest>,
+    down: f64,
+) -> Vec<Vec<f64>> {
+    let n = rows.len();
+    let affinity = |i: usize, j: usize| -> f64 {
+        if i == j {
+            return 0.0;
+        }
+        if map.affinity == Affinity::Precomputed {
+            return 0.5 * (rows[i][j] + rows[j][i]);
+        }
+        let d = distance(Metric::Euclidean, &rows[i], &rows[j]) * down;
+        match nearest {
+            None => (-map.affinity.gamma().unwrap_or(0.0) * d * d).exp(),
+            Some(nearest) => {
+                let (mine, other) = (d <= nearest.reach[i], d <= nearest.reach[j]);
+                if mine || other { map.affinity(d, mine && other) } else { 0.0 }
+            }
+        }
+    };
+    (0..n).into_par_iter().map(|i| (0..n).map(|j| affinity(i, j)).collect()).collect()
+}
+
+/// `A f` and `B f` of the problem `A f = λ B f` that a normalisation stands for, in its norm.
+fn laplacian_product(
+    normalization: Normalization,
+    ties: &[Vec<f64>],
+    degrees: &[f64],
+    f: &[f64],
+) -> (Vec<f64>, Vec<f64>) {
+    let n = f.len();
+    let product =
+        |f: &[f64]| -> Vec<f64> { (0..n).map(|i| degrees[i] * f[i] - dot(&ties[i], f)).collect() };
+    match normalization {
+        Normalization::Generalized => {
+            // In the norm of D^½: `D^−½ L f − λ D^½ f`.
+            let root = |i: usize| degrees[i].max(f64::MIN_POSITIVE).sqrt();
+            let scaled = product(f).iter().enumerate().map(|(i, p)| p / root(i)).collect();
+            (scaled, (0..n).map(|i| root(i) * f[i]).collect())
+        }
+        Normalization::Symmetric => {
+            let root = |i: usize| if degrees[i] > 0.0 { degrees[i].sqrt() } else { 1.0 };
+            let inner: Vec<f64> = (0..n).map(|i| f[i] / root(i)).collect();
+            let scaled = product(&inner).iter().enumerate().map(|(i, p)| p / root(i)).collect();
+            (scaled, f.to_vec())
+        }
+        Normalization::Unnormalized => (product(f), f.to_vec()),
+    }
+}
+
+/// `A f` and `B f` of a problem `A f = λ B f`.
+type Pencil<'a> = dyn Fn(&[f64]) -> (Vec<f64>, Vec<f64>) + 'a;
 
 /// Coordinates as eigenvectors at the small end: `apply` gives `A f` and `B f`, each in the norm of the problem.
 fn smallest_pairs(
     checks: &mut Checks,
     parts: &EmbeddingParts,
     options: &VerifyOptions,
-    apply: &dyn Fn(&[f64]) -> (Vec<f64>, Vec<f64>),
+    apply: &Pencil,
 ) {
     let k = parts.coordinates.ncols();
     let columns: Vec<Vec<f64>> = (0..k).map(|j| parts.coordinates.column(j).to_vec()).collect();

@@ -10,7 +10,8 @@ use crate::data::{AnyDataset, DataShape, Target};
 use crate::error::Result;
 use crate::kernel::ResolvedKernel;
 use crate::model::{
-    KernelAccuracy, KernelBody, KernelMap, KernelPcaModel, KernelPcaParts, KernelSupervisedPcaModel,
+    KernelAccuracy, KernelBody, KernelMap, KernelPcaModel, KernelPcaParts, KernelSupervisedParts,
+    KernelSupervisedPcaModel,
 };
 use rayon::prelude::*;
 
@@ -310,6 +311,10 @@ fn check_directions(
     options: &VerifyOptions,
 ) {
     let (parts, n) = (model.parts(), gram.n());
+    let kept = parts.map.projection.coefficients.nrows();
+    if kept != n {
+        return checks.number("samples with a dual coefficient", kept as f64, n as f64, 0.0);
+    }
     check_points(checks, &parts.map, gram, reader);
     let means = gram.means();
     let mean = Sum::of(means.iter().copied()) / n as f64;
@@ -318,59 +323,17 @@ fn check_directions(
     let total = (trace - n as f64 * mean).max(0.0) / divisor;
     let rounding = 1e-9 * (trace.abs() + n as f64 * mean.abs()) / divisor;
     checks.number("total variance in feature space", parts.total, total, rounding);
-    let rank = model.rank();
-    let columns: Vec<Vec<f64>> = parts
-        .map
-        .projection
-        .coefficients
-        .columns()
-        .into_iter()
-        .take(rank)
-        .map(|a| a.to_vec())
-        .collect();
-    // `H K A`: scores of the samples, centred.
+    // `K A`: scores of the samples, but for the constant.
     let entry = |i: usize, j: usize| gram.entry(i, j);
     let operator = Symmetric { n, entry: &entry, centered: false };
+    let columns = parts.map.projection.coefficients.columns().into_iter().take(model.rank());
+    let columns: Vec<Vec<f64>> = columns.map(|a| a.to_vec()).collect();
     let products = operator.apply(&columns);
-    let labelled: Vec<Vec<f64>> = products.iter().map(|z| labels.apply(z)).collect();
+    let labelled = products.iter().map(|z| labels.apply(z)).collect();
     let pairs = (labels.total - 1.0) * (labels.total - 1.0);
-    let top = parts.values.first().copied().unwrap_or(0.0);
-    let allowed = options.tolerance;
-    for j in 0..rank {
-        let name = format!("component {}", j + 1);
-        let value = dot(&products[j], &labelled[j]);
-        checks.number(format!("eigenvalue of {name}"), parts.values[j], value, allowed * top);
-        let (claimed, found) = (parts.hsic[j], value / pairs);
-        checks.number(
-            format!("dependence (HSIC) of {name}"),
-            claimed,
-            found,
-            allowed * top / pairs,
-        );
-        let center = Sum::of(products[j].iter().copied()) / n as f64;
-        let squares = Sum::of(products[j].iter().map(|z| (z - center) * (z - center)));
-        let found = squares / divisor;
-        let claim = format!("variance of the scores of {name}");
-        checks.number(claim, parts.variances[j], found, allowed * (total + found));
-        let length = dot(&columns[j], &products[j]);
-        checks.number(format!("squared length of {name} in feature space"), 1.0, length, allowed);
-        for i in 0..j {
-            let claim = format!("product of components {} and {}", i + 1, j + 1);
-            checks.number(claim, 0.0, dot(&columns[i], &products[j]), allowed);
-            let claim = format!("dependence shared by components {} and {}", i + 1, j + 1);
-            checks.number(claim, 0.0, dot(&products[i], &labelled[j]), allowed * top);
-        }
-        // `H K_y H K a = λ a`: the direction that depends most.
-        let rest = labelled[j].iter().zip(&columns[j]).map(|(t, a)| t - parts.values[j] * a);
-        let size = columns[j].iter().fold(0.0f64, |m, a| m.max(a.abs()));
-        let residual = rest.fold(0.0f64, |m, r| m.max(r.abs())) / (top * size);
-        let claim = format!("{name} is an eigenvector");
-        let words = format!("a relative residual of at most {allowed:e}");
-        checks.other(claim, words, residual, residual <= allowed);
-    }
-    for j in rank..parts.values.len() {
-        let claim = format!("eigenvalue of component {}", j + 1);
-        checks.number(claim, parts.values[j], 0.0, 0.0);
+    let directions = Directions { columns, products, labelled, pairs, total };
+    for j in 0..parts.values.len() {
+        directions.check(checks, parts, j, options.tolerance);
     }
     if parts.center {
         check_offsets(checks, &parts.map, &means, 1e-9 * gram.largest());
@@ -378,6 +341,54 @@ fn check_directions(
     check_whole(checks, model, &operator, labels, pairs, options.tolerance);
     let reason = "the factor of the label kernel they are of is not stored";
     checks.skip("bounds on residuals and angles", reason);
+}
+
+/// Directions in feature space, one for each component that carries something.
+struct Directions {
+    /// Dual coefficients a (n).
+    columns: Vec<Vec<f64>>,
+    /// `K a`.
+    products: Vec<Vec<f64>>,
+    /// `H K_y H K a`.
+    labelled: Vec<Vec<f64>>,
+    /// (n − 1)².
+    pairs: f64,
+    /// The total variance.
+    total: f64,
+}
+
+impl Directions {
+    fn check(&self, checks: &mut Checks, parts: &KernelSupervisedParts, j: usize, allowed: f64) {
+        let name = format!("component {}", j + 1);
+        let Some(column) = self.columns.get(j) else {
+            return checks.number(format!("eigenvalue of {name}"), parts.values[j], 0.0, 0.0);
+        };
+        let (product, labelled) = (&self.products[j], &self.labelled[j]);
+        let (n, top) = (column.len() as f64, parts.values.first().copied().unwrap_or(0.0));
+        let value = dot(product, labelled);
+        checks.number(format!("eigenvalue of {name}"), parts.values[j], value, allowed * top);
+        let claim = format!("dependence (HSIC) of {name}");
+        checks.number(claim, parts.hsic[j], value / self.pairs, allowed * top / self.pairs);
+        let center = Sum::of(product.iter().copied()) / n;
+        let squares = product.iter().map(|z| (z - center) * (z - center));
+        let found = Sum::of(squares) / (n - 1.0);
+        let claim = format!("variance of the scores of {name}");
+        checks.number(claim, parts.variances[j], found, allowed * (self.total + found));
+        let claim = format!("squared length of {name} in feature space");
+        checks.number(claim, 1.0, dot(column, product), allowed);
+        for i in 0..j {
+            let claim = format!("product of components {} and {}", i + 1, j + 1);
+            checks.number(claim, 0.0, dot(&self.columns[i], product), allowed);
+            let claim = format!("dependence shared by components {} and {}", i + 1, j + 1);
+            checks.number(claim, 0.0, dot(&self.products[i], labelled), allowed * top);
+        }
+        // `H K_y H K a = λ a`: no direction beside it depends more.
+        let rest = labelled.iter().zip(column).map(|(t, a)| t - parts.values[j] * a);
+        let size = column.iter().fold(0.0f64, |m, a| m.max(a.abs()));
+        let residual = rest.fold(0.0f64, |m, r| m.max(r.abs())) / (top * size);
+        let words = format!("a relative residual of at most {allowed:e}");
+        checks.other(format!("{name} is an eigenvector"), words, residual, residual <= allowed);
+    }
 }
 
 /// The whole dependence `tr(K_x H K_y H)`, and what the components leave of it.
@@ -404,7 +415,7 @@ fn check_whole(
     let total = Sum::of(found) / pairs;
     checks.number("dependence on the target (HSIC)", parts.total_hsic, total, tolerance * total);
     let rest = super::missed::rest_of_trace(total * pairs, &parts.values);
-    let last = parts.values.iter().copied().filter(|v| *v > 0.0).last().unwrap_or(0.0);
+    let last = parts.values.iter().copied().rfind(|v| *v > 0.0).unwrap_or(0.0);
     let claim = "that nothing was missed";
     if rest > last + tolerance * total * pairs {
         let room = parts.target.rank.saturating_sub(model.rank());

@@ -80,7 +80,8 @@ pub(in crate::model) fn body(
     check_variances(checks, parts, reader, &variances, &wording);
     // 3. Pairs, and every bound on them.
     let total = Sum::of(variances.iter().copied());
-    let measured = measure(parts, &passed, &components, total, divisor);
+    let mass = if reader.stays_sparse() { uncentered_mass(parts, &passed) } else { total };
+    let measured = measure(parts, &passed, &components, mass, divisor);
     measured.check(checks, &wording, options.tolerance);
     check_signs(checks, parts, reader);
     check_rank(checks, parts, &measured, reader);
@@ -124,6 +125,12 @@ fn variances(parts: &PcaParts, passed: &Passed) -> Vec<f64> {
     parts.map.scaler.inv_scale.iter().enumerate().map(one).collect()
 }
 
+/// What is multiplied where sparse rows are not centred first.
+fn uncentered_mass(parts: &PcaParts, passed: &Passed) -> f64 {
+    let inv_scale = parts.map.scaler.inv_scale.iter().enumerate();
+    Sum::of(inv_scale.map(|(f, w)| passed.columns.second_moment(f) * w * w))
+}
+
 fn check_variances(
     checks: &mut Checks,
     parts: &PcaParts,
@@ -146,7 +153,7 @@ fn measure<'a>(
     parts: &'a PcaParts,
     passed: &Passed,
     components: &[Vec<f64>],
-    total: f64,
+    mass: f64,
     divisor: f64,
 ) -> MeasuredPairs<'a> {
     let (k, d) = parts.map.components.dim();
@@ -159,7 +166,7 @@ fn measure<'a>(
         residuals.push(norm(&rest));
         along.push(passed.along[j].squares() / divisor - value);
         // Every entry of a standardised row is rounded, and every product with a score.
-        let size = (value.max(0.0) * total).sqrt() + (top * total).sqrt();
+        let size = (value.max(0.0) * mass).sqrt() + (top * mass).sqrt();
         slack.push(4.0 * f64::EPSILON * size);
     }
     MeasuredPairs {

@@ -132,9 +132,8 @@ fn check(
             .skip("the whole dependence on the target", "it would take a product for each feature");
     }
     // 3. Components: variance, dependence, residual.
-    let components: Vec<Vec<f64>> =
-        parts.map.components.outer_iter().map(|row| row.to_vec()).collect();
-    check_pairs(checks, parts, &samples, &labels, &weights, &scale, &components, unit, options)?;
+    let blend = Blend { samples: &samples, labels: &labels, weights: &weights, scale };
+    blend.check_pairs(checks, parts, unit, options)?;
     Ok(rows)
 }
 
@@ -186,70 +185,103 @@ fn check_total(
     Ok(())
 }
 
-#[expect(clippy::too_many_arguments)]
-fn check_pairs(
-    checks: &mut Checks,
-    parts: &SupervisedParts,
-    samples: &Samples,
-    labels: &LabelOperator,
-    weights: &[f64],
-    scale: &Scale,
-    components: &[Vec<f64>],
-    unit: f64,
-    options: &VerifyOptions,
-) -> Result<()> {
-    let apply = |vectors: &[Vec<f64>]| -> Result<(Vec<Vec<f64>>, Vec<Vec<f64>>, Vec<Vec<f64>>)> {
-        let scores = samples.scores(vectors)?;
-        let labelled: Vec<Vec<f64>> = scores.iter().map(|z| labels.apply(z)).collect();
+/// `α Xᵀ W X + β Xᵀ W H K_y H W X`, of trace 1.
+struct Blend<'a, 'r> {
+    samples: &'a Samples<'a, 'r>,
+    labels: &'a LabelOperator,
+    weights: &'a [f64],
+    scale: Scale,
+}
+
+/// What the operator makes of some vectors, and what it passes through: scores, and these seen by the target.
+struct Applied {
+    products: Vec<Vec<f64>>,
+    scores: Vec<Vec<f64>>,
+    labelled: Vec<Vec<f64>>,
+}
+
+impl Blend<'_, '_> {
+    fn apply(&self, vectors: &[Vec<f64>]) -> Result<Applied> {
+        let scores = self.samples.scores(vectors)?;
+        let labelled: Vec<Vec<f64>> = scores.iter().map(|z| self.labels.apply(z)).collect();
+        let Scale { alpha, beta, .. } = self.scale;
         let both = |(z, t): (&Vec<f64>, &Vec<f64>)| {
-            let entries = z.iter().zip(t).zip(weights);
-            entries.map(|((z, t), w)| scale.alpha * w * z + scale.beta * t).collect()
+            let entries = z.iter().zip(t).zip(self.weights);
+            entries.map(|((z, t), w)| alpha * w * z + beta * t).collect()
         };
         let lists: Vec<Vec<f64>> = scores.iter().zip(&labelled).map(both).collect();
-        let products = samples.transposed(&lists)?;
-        Ok((products, scores, labelled))
-    };
-    let rank = parts.map.rank;
-    let found = components.get(..rank).unwrap_or(components);
-    let mut probes = Probes::new(options.seed, components.first().map_or(0, Vec::len));
-    let mut block = components.to_vec();
-    block.extend_from_slice(probes.deflated(found));
-    let (mut products, scores, labelled) = apply(&block)?;
-    probes.applied(products.split_off(components.len()), found);
-    let allowed = 4e-6f64.min(100.0 * options.tolerance);
-    for j in 0..components.len() {
-        let squares = scores[j].iter().zip(weights).map(|(z, w)| w * z * z);
-        let variance = if j < rank { Sum::of(squares) / scale.divisor } else { 0.0 };
-        let hsic = if j < rank { dot(&scores[j], &labelled[j]) / scale.pairs } else { 0.0 };
-        let claim = format!("variance along component {}", j + 1);
-        let (claimed, off) = (parts.variances[j] * unit, allowed * parts.total * unit);
-        checks.number(claim, claimed, variance * unit, off);
-        let claim = format!("dependence (HSIC) of component {}", j + 1);
-        let (claimed, off) = (parts.hsic[j] * unit, allowed * parts.total_hsic * unit);
-        checks.number(claim, claimed, hsic * unit, off);
+        let products = self.samples.transposed(&lists)?;
+        Ok(Applied { products, scores, labelled })
     }
-    let top = parts.values.first().copied().unwrap_or(0.0);
-    let slack = rounding(samples.reader).max(1e-11) * top;
-    let along = |j: usize| dot(&products[j], &components[j]) - parts.values[j];
-    let rest = |j: usize| {
-        let rest = products[j].iter().zip(&components[j]).map(|(p, u)| p - parts.values[j] * u);
-        norm(&rest.collect::<Vec<f64>>())
-    };
-    let measured = MeasuredPairs {
-        certificate: &parts.certificate,
-        values: &parts.values[..rank],
-        next: None,
-        residuals: (0..rank).map(rest).collect(),
-        along: (0..rank).map(along).collect(),
-        slack: vec![slack; rank],
-        orthogonality: orthogonality(components),
-    };
-    let wording = Wording { value: "share of the trace", vector: "component", unit: 1.0 };
-    measured.check(checks, &wording, options.tolerance);
-    let (again, ..) = apply(probes.vectors())?;
-    let left = probes.conclude(&again);
-    let rest = super::missed::rest_of_trace(1.0, &parts.values).max(0.0);
-    let left = Left { at_most: rest.min(left.at_most).max(left.at_least), ..left };
-    measured.check_missed(checks, &wording, &left, Some(1.0), options.tolerance);
-    Ok(())
+
+    /// Variance and dependence of every component.
+    fn check_scores(&self, checks: &mut Checks, parts: &SupervisedParts, of: &Applied, unit: f64) {
+        let rank = parts.map.rank;
+        // Sums over samples, some of them in float32.
+        let allowed = 4e-6;
+        for j in 0..parts.values.len() {
+            let squares = of.scores[j].iter().zip(self.weights).map(|(z, w)| w * z * z);
+            let variance = if j < rank { Sum::of(squares) / self.scale.divisor } else { 0.0 };
+            let dependence = dot(&of.scores[j], &of.labelled[j]) / self.scale.pairs;
+            let dependence = if j < rank { dependence } else { 0.0 };
+            let claim = format!("variance along component {}", j + 1);
+            let (claimed, off) = (parts.variances[j] * unit, allowed * parts.total * unit);
+            checks.number(claim, claimed, variance * unit, off);
+            let claim = format!("dependence (HSIC) of component {}", j + 1);
+            let (claimed, off) = (parts.hsic[j] * unit, allowed * parts.total_hsic * unit);
+            checks.number(claim, claimed, dependence * unit, off);
+        }
+    }
+
+    fn check_pairs(
+        &self,
+        checks: &mut Checks,
+        parts: &SupervisedParts,
+        unit: f64,
+        options: &VerifyOptions,
+    ) -> Result<()> {
+        let components: Vec<Vec<f64>> =
+            parts.map.components.outer_iter().map(|row| row.to_vec()).collect();
+        let rank = parts.map.rank;
+        let found = components.get(..rank).unwrap_or(&components);
+        let mut probes = Probes::new(options.seed, components.first().map_or(0, Vec::len));
+        let mut block = components.clone();
+        block.extend_from_slice(probes.deflated(found));
+        let mut applied = self.apply(&block)?;
+        probes.applied(applied.products.split_off(components.len()), found);
+        self.check_scores(checks, parts, &applied, unit);
+        let measured = self.measure(parts, &components, &applied.products);
+        let wording = Wording { value: "share of the trace", vector: "component", unit: 1.0 };
+        measured.check(checks, &wording, options.tolerance);
+        let left = probes.conclude(&self.apply(probes.vectors())?.products);
+        let rest = super::missed::rest_of_trace(1.0, &parts.values).max(0.0);
+        let left = Left { at_most: rest.min(left.at_most).max(left.at_least), ..left };
+        measured.check_missed(checks, &wording, &left, Some(1.0), options.tolerance);
+        Ok(())
+    }
+
+    fn measure<'p>(
+        &self,
+        parts: &'p SupervisedParts,
+        components: &[Vec<f64>],
+        products: &[Vec<f64>],
+    ) -> MeasuredPairs<'p> {
+        let (rank, values) = (parts.map.rank, &parts.values);
+        let top = values.first().copied().unwrap_or(0.0);
+        let slack = rounding(self.samples.reader).max(1e-11) * top;
+        let rest = |j: usize| {
+            let rest = products[j].iter().zip(&components[j]).map(|(p, u)| p - values[j] * u);
+            norm(&rest.collect::<Vec<f64>>())
+        };
+        let along = |j: usize| dot(&products[j], &components[j]) - values[j];
+        MeasuredPairs {
+            certificate: &parts.certificate,
+            values: &values[..rank],
+            next: None,
+            residuals: (0..rank).map(rest).collect(),
+            along: (0..rank).map(along).collect(),
+            slack: vec![slack; rank],
+            orthogonality: orthogonality(components),
+        }
+    }
 }
