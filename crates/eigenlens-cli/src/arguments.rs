@@ -31,15 +31,9 @@ pub struct Common {
     #[arg(long, global = true, value_name = "N", help_heading = "Common options",
           value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
-    /// Seed of every random number.
-    #[arg(
-        long,
-        global = true,
-        value_name = "N",
-        default_value_t = 0,
-        help_heading = "Common options"
-    )]
-    pub seed: u64,
+    /// Seed of every random number [default: 0; for `verify` another one each time].
+    #[arg(long, global = true, value_name = "N", help_heading = "Common options")]
+    pub seed: Option<u64>,
     /// Take warnings for errors: exit 1 and write nothing.
     #[arg(long, global = true, help_heading = "Common options")]
     pub strict: bool,
@@ -49,6 +43,13 @@ pub struct Common {
     /// Say nothing on stderr but warnings and errors.
     #[arg(long, short, global = true, help_heading = "Common options")]
     pub quiet: bool,
+}
+
+impl Common {
+    /// The seed of what is to be the same each time.
+    pub fn seed(&self) -> u64 {
+        self.seed.unwrap_or(0)
+    }
 }
 
 #[derive(Subcommand)]
@@ -405,9 +406,6 @@ pub struct Verify {
     /// What residuals may be, relative to the largest eigenvalue; never what the model says of itself.
     #[arg(long, value_name = "NUMBER", default_value_t = 1e-6, value_parser = tolerance)]
     pub tolerance: f64,
-    /// Seed of the random probes that look for what the fit missed [default: another one each time].
-    #[arg(long, value_name = "NUMBER")]
-    pub seed: Option<u64>,
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {

@@ -28,7 +28,7 @@ pub fn run(args: &Choose, common: &Common, reporter: &Reporter) -> Result<(), Fa
     let options = Options {
         threads: common.threads.map(usize::from),
         memory: common.memory.map(|m| m.0 / 2),
-        seed: common.seed,
+        seed: common.seed(),
         ..Options::default()
     };
     let data = input.data()?;
@@ -47,7 +47,7 @@ pub fn run(args: &Choose, common: &Common, reporter: &Reporter) -> Result<(), Fa
     let sample = rows.as_ref().map(|(rows, of)| Sample { rows: rows.view(), of: *of });
     let spectrum = model.spectrum().map_err(explain)?;
     let outcomes =
-        n_components::apply_all(&Rule::all(), &spectrum.view(), sample.as_ref(), common.seed);
+        n_components::apply_all(&Rule::all(), &spectrum.view(), sample.as_ref(), common.seed());
     drop(spinner);
     input.tell_findings(reporter)?;
     if let Some(missing_report) = prepared.missing_report().or(model.missing()) {

@@ -112,7 +112,7 @@ fn with_options(values: &OptionValues, args: &arguments::Fit, common: &Common) -
     let options = Options {
         threads: common.threads.map(usize::from),
         memory: None,
-        seed: common.seed,
+        seed: common.seed(),
         tolerance: args.options.tolerance,
         max_iterations: args.options.max_iterations.unwrap_or(defaults.max_iterations),
     };

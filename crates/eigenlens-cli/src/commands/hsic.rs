@@ -67,11 +67,11 @@ pub fn run(args: &Asked, common: &Common, reporter: &Reporter) -> Result<(), Fai
     let options = Options {
         threads: common.threads.map(usize::from),
         memory: common.memory.map(|m| m.0),
-        seed: common.seed,
+        seed: common.seed(),
         ..Options::default()
     };
     let data = [Dataset::from(&x.rows), Dataset::from(&y.rows)];
-    let names = [x.describe(&data[0], common.seed)?, y.describe(&data[1], common.seed)?];
+    let names = [x.describe(&data[0], common.seed())?, y.describe(&data[1], common.seed())?];
     let hsic = Hsic::new(x.kernel, y.kernel).options(options);
     let (estimate, p_value, test, null_mean) = if args.approximate {
         let found = hsic.gamma_test(&data[0], &data[1])?;

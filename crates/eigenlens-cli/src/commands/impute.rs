@@ -56,7 +56,7 @@ pub fn run(args: &Impute, common: &Common, reporter: &Reporter) -> Result<(), Fa
     let mut tally = Tally::new(features.len());
     let progress = Progress::bytes(reporter, "imputing");
     opened.for_each_block(&progress, reporter, |numbers, labels, first| {
-        let seed = common.seed.wrapping_add((first as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let seed = common.seed().wrapping_add((first as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let data = match &numbers {
             AnyArray::F32(x) => AnyDataset::F32(Dataset::from(x)),
             AnyArray::F64(x) => AnyDataset::F64(Dataset::from(x)),

@@ -17,7 +17,7 @@ pub fn run(args: &PlotArgs, common: &Common, reporter: &Reporter) -> Result<(), 
     let path = args.output.clone().unwrap_or_else(|| default_file(args, plot));
     let output = PictureOutput::create(&path, &inputs)?;
     let stored = read_model(&args.model, common.threads)?;
-    let request = with_axes(request(&stored, args.image_size)?, args)?.with_seed(common.seed);
+    let request = with_axes(request(&stored, args.image_size)?, args)?.with_seed(common.seed());
     plot.check(&*stored.model, has_data).map_err(|error| in_words(error, args))?;
     let table = Table {
         paths: &args.data,

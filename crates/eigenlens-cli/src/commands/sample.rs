@@ -13,7 +13,7 @@ pub fn run(args: &Sample, common: &Common, reporter: &Reporter) -> Result<(), Fa
     let stored = read_model(&args.model, common.threads)?;
     let features = stored.model.feature_labels();
     let (path, is_stdout) = (table.path.clone(), table.is_stdout());
-    let drawn = need_density(&*stored.model, "sample")?.sample(args.n, common.seed);
+    let drawn = need_density(&*stored.model, "sample")?.sample(args.n, common.seed());
     let (names, labels) = match (&drawn.classes, stored.model.classifier()) {
         (Some(from), Some(classifier)) => {
             let classes = classifier.classes();

@@ -22,7 +22,7 @@ pub fn run(args: &Verify, common: &Common, reporter: &Reporter) -> Result<(), Fa
     let tell = |done, total| progress.at(done, total);
     let input = opened.load(budget.table, &progress, &tell, reporter)?;
     let options = VerifyOptions {
-        seed: args.seed.unwrap_or_else(fresh_seed),
+        seed: common.seed.unwrap_or_else(fresh_seed),
         tolerance: args.tolerance,
         memory: budget.left(input.bytes()),
     };
