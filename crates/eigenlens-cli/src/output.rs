@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use eigenlens::Value;
-use eigenlens_io::write::{Header, NumbersView, Output, TableWriter, table_writer};
+use eigenlens_io::write::{Complete, Header, NumbersView, Output, TableWriter, table_writer};
 use eigenlens_io::{AnyArray, Labels, StoredModel, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -116,24 +116,29 @@ impl TableOutput {
         Ok(self.writer.write(labels, numbers)?)
     }
 
-    /// Completes the file.
+    /// Completes the file, whose name is still to be given.
+    pub fn complete(self) -> Result<Complete, Failure> {
+        Ok(self.writer.complete()?)
+    }
+
+    /// Completes the file, and gives it its name.
     pub fn finish(self) -> Result<(), Failure> {
         Ok(self.writer.finish()?)
     }
 
-    /// A whole table at once.
+    /// A whole table at once, whose name is still to be given.
     pub fn write_all(
         mut self,
         label_names: &[String],
         labels: &[Labels],
         number_names: &[String],
         numbers: &AnyArray,
-    ) -> Result<(), Failure> {
+    ) -> Result<Complete, Failure> {
         let view = view(numbers);
         let is_f32 = matches!(numbers, AnyArray::F32(_));
         self.begin(label_names, number_names, is_f32, Some(view.dim().0))?;
         self.write(labels, view)?;
-        self.finish()
+        self.complete()
     }
 }
 
@@ -170,9 +175,9 @@ impl TableWriter for JsonRows {
         Ok(())
     }
 
-    fn finish(mut self: Box<Self>) -> eigenlens_io::Result<()> {
+    fn complete(mut self: Box<Self>) -> eigenlens_io::Result<Complete> {
         self.output.put(format!("\n  ],\n  \"n_samples\": {}\n}}\n", self.n_rows).as_bytes())?;
-        self.output.commit()
+        self.output.complete()
     }
 }
 

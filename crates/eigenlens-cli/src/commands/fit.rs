@@ -16,7 +16,7 @@ use eigenlens::{
     DataShape, Estimator, FitContext, Fitted, Method, Missing, Model, OptionValues, Options, Plan,
     Scalar, Target, Value, Warning,
 };
-use eigenlens_io::write::{Output, check_distinct};
+use eigenlens_io::write::{Complete, Output, check_distinct, commit_together};
 use eigenlens_io::{AnyArray, Budget, Labels, Numbers, Origin, StoredModel, json};
 use ndarray::{Array2, ArrayView2, s};
 use std::collections::{BTreeMap, HashSet};
@@ -349,60 +349,76 @@ impl Outputs {
         let model = &*stored.model;
         let (names, features) = (model.component_names(), model.feature_labels());
         let linear = model.linear();
-        let mut written = Written { files: Vec::new(), to_stdout: self.model.1 == Path::new("-") };
-        let mut tell = |what: &'static str, path: &Path| {
-            if path == Path::new("-") {
-                written.to_stdout = true;
-            } else {
-                reporter.info(format!("{what}: {}", path.display()));
-                written.files.push((what, path.display().to_string()));
-            }
-        };
+        // What one fit gives appears together, when all of it is complete.
+        let mut complete: Vec<(&'static str, PathBuf, Complete)> = Vec::new();
         if let Some(table) = self.scores {
             let path = table.path.clone();
-            match scores {
+            let scores = match scores {
                 Some(scores) if input.rows().is_some() => {
-                    table.write_all(&opened.label_names(), input.labels(), &names, &scores)?;
+                    table.write_all(&opened.label_names(), input.labels(), &names, &scores)?
                 }
                 Some(scores) => {
                     write_pieces(stored, opened, table, reporter, |rows, first| {
                         Ok(rows_of(&scores, first, rows.n_rows()))
-                    })?;
+                    })?
+                    .0
                 }
-                None => {
-                    write_scores(stored, opened, table, reporter)?;
-                }
-            }
-            tell("scores", &path);
+                None => write_scores(stored, opened, table, reporter)?.0,
+            };
+            complete.push(("scores", path, scores));
         }
         if let (Some(table), Some(linear)) = (self.components, &linear) {
             let path = table.path.clone();
             let matrix = AnyArray::F64(linear.components.to_owned());
-            write_named(table, "component", &names, &features, matrix)?;
-            tell("components", &path);
+            let table = write_named(table, "component", &names, &features, matrix)?;
+            complete.push(("components", path, table));
         }
         if let (Some(table), Some(linear)) = (self.loadings, linear) {
             let path = table.path.clone();
-            write_named(table, "feature", &features, &names, AnyArray::F64(linear.loadings))?;
-            tell("loadings", &path);
+            let matrix = AnyArray::F64(linear.loadings);
+            let table = write_named(table, "feature", &features, &names, matrix)?;
+            complete.push(("loadings", path, table));
         }
         let (mut output, path) = self.model;
         output.put(&stored.to_bytes(&path)?)?;
-        output.commit()?;
-        tell("model", &path);
+        complete.push(("model", path, output.complete()?));
+        Written::together(complete, reporter)
+    }
+}
+
+impl Written {
+    /// Gives all files their names, and tells them.
+    fn together(
+        complete: Vec<(&'static str, PathBuf, Complete)>,
+        reporter: &Reporter,
+    ) -> Result<Written, Failure> {
+        let mut written = Written { files: Vec::new(), to_stdout: false };
+        let mut files = Vec::new();
+        for (what, path, file) in complete {
+            files.push(file);
+            match path == Path::new("-") {
+                true => written.to_stdout = true,
+                false => written.files.push((what, path.display().to_string())),
+            }
+        }
+        commit_together(files)?;
+        for (what, path) in &written.files {
+            reporter.info(format!("{what}: {path}"));
+        }
         Ok(written)
     }
 }
 
-/// The scores of a table, block by block. Gives the number of samples.
+/// The scores of a table, block by block. Gives the file, whose name is still to be given, and the number of
+/// samples.
 pub fn write_scores(
     stored: &StoredModel,
     opened: &Opened,
     table: TableOutput,
     reporter: &Reporter,
-) -> Result<usize, Failure> {
+) -> Result<(Complete, usize), Failure> {
     let mut holed = 0;
-    let n_samples = write_pieces(stored, opened, table, reporter, |rows, first| {
+    let written = write_pieces(stored, opened, table, reporter, |rows, first| {
         holed += with_missing_values(rows);
         scores(stored, rows, opened).map_err(|e| opened.explain(e, first))
     })?;
@@ -416,18 +432,18 @@ pub fn write_scores(
         };
         reporter.info(format!("{holed} samples have missing values: {how}"));
     }
-    Ok(n_samples)
+    Ok(written)
 }
 
 /// Scores of every piece of a table, with its labels. The work is given the index of the first row. Gives the
-/// number of samples.
+/// file and the number of samples.
 fn write_pieces(
     stored: &StoredModel,
     opened: &Opened,
     mut table: TableOutput,
     reporter: &Reporter,
     mut scores: impl FnMut(&Numbers, usize) -> Result<AnyArray, Failure>,
-) -> Result<usize, Failure> {
+) -> Result<(Complete, usize), Failure> {
     let is_f32 = opened.is_f32() && stored.preprocessing.term_weights.is_none();
     let names = stored.model.component_names();
     table.begin(&opened.label_names(), &names, is_f32, opened.n_samples().0)?;
@@ -438,8 +454,7 @@ fn write_pieces(
         n_samples += scores.dim().0;
         table.write(labels, view(&scores))
     })?;
-    table.finish()?;
-    Ok(n_samples)
+    Ok((table.complete()?, n_samples))
 }
 
 /// Scores in the type that those of the table have.
@@ -479,7 +494,7 @@ fn write_named(
     rows: &[String],
     columns: &[String],
     matrix: AnyArray,
-) -> Result<(), Failure> {
+) -> Result<Complete, Failure> {
     let mut labels = Labels::default();
     rows.iter().for_each(|row| labels.push(row));
     let matrix = match matrix {

@@ -10,7 +10,7 @@ use crate::reporter::Reporter;
 use eigenlens::model::ppca::ImputedEntry;
 use eigenlens::model::{Density, Imputed, number};
 use eigenlens::{AnyDataset, Dataset, Model, Value};
-use eigenlens_io::write::check_distinct;
+use eigenlens_io::write::{check_distinct, commit_together};
 use eigenlens_io::{AnyArray, json};
 use eigenlens_report::{Column, Table};
 use ndarray::Array2;
@@ -76,14 +76,12 @@ pub fn run(args: &Impute, common: &Common, reporter: &Reporter) -> Result<(), Fa
         Ok(())
     })?;
     drop(progress);
-    for (table, path) in tables.into_iter().zip(&paths) {
-        table.finish()?;
-        if path != Path::new("-") {
-            reporter.info(format!("table: {}", path.display()));
-        }
+    let complete = tables.into_iter().chain(errors).map(TableOutput::complete);
+    commit_together(complete.collect::<Result<_, _>>()?)?;
+    for path in paths.iter().filter(|path| *path != Path::new("-")) {
+        reporter.info(format!("table: {}", path.display()));
     }
-    if let (Some(table), Some(path)) = (errors, &args.standard_errors) {
-        table.finish()?;
+    if let Some(path) = &args.standard_errors {
         reporter.info(format!("standard errors: {}", path.display()));
     }
     let text = if common.json {

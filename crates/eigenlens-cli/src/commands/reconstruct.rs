@@ -9,7 +9,7 @@ use crate::progress::Progress;
 use crate::reporter::Reporter;
 use eigenlens::model::{number, percent};
 use eigenlens::{Dataset, Model, Options, PreImage, Resolved, Scalar, Value};
-use eigenlens_io::write::check_distinct;
+use eigenlens_io::write::{check_distinct, commit_together};
 use eigenlens_io::{AnyArray, Labels, StoredModel, json};
 use eigenlens_report::{Column, Table};
 use ndarray::Array2;
@@ -79,14 +79,11 @@ pub fn run(args: &Reconstruct, common: &Common, reporter: &Reporter) -> Result<(
         Ok(())
     })?;
     drop(progress);
-    for (what, path, table) in
-        [("reconstruction", &args.output, rows), ("errors", &args.errors, errors)]
-    {
-        if let (Some(table), Some(path)) = (table, path) {
-            table.finish()?;
-            if path != Path::new("-") {
-                reporter.info(format!("{what}: {}", path.display()));
-            }
+    let tables = [rows, errors].into_iter().flatten();
+    commit_together(tables.map(TableOutput::complete).collect::<Result<_, _>>()?)?;
+    for (what, path) in [("reconstruction", &args.output), ("errors", &args.errors)] {
+        if let Some(path) = path.as_ref().filter(|path| *path != Path::new("-")) {
+            reporter.info(format!("{what}: {}", path.display()));
         }
     }
     let text = if common.json {

@@ -23,7 +23,7 @@ pub fn run(args: &Sample, common: &Common, reporter: &Reporter) -> Result<(), Fa
         }
         _ => (Vec::new(), Vec::new()),
     };
-    table.write_all(&names, &labels, &features, &AnyArray::F64(drawn.rows))?;
+    table.write_all(&names, &labels, &features, &AnyArray::F64(drawn.rows))?.commit()?;
     if !is_stdout {
         reporter.info(format!("samples: {}", path.display()));
     }

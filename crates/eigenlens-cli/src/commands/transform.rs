@@ -9,6 +9,7 @@ use crate::output::{TableOutput, print, view};
 use crate::progress::Progress;
 use crate::reporter::Reporter;
 use eigenlens::Value;
+use eigenlens_io::write::Complete;
 use eigenlens_io::{AnyArray, StoredModel, json};
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
 use std::path::Path;
@@ -28,10 +29,11 @@ pub fn run(args: &Transform, common: &Common, reporter: &Reporter) -> Result<(),
     };
     let stored = read_model(&args.model, common.threads)?;
     let opened = Opened::for_model(&args.data.data, &stored, &args.reading, common, reporter)?;
-    let n_samples = match args.standard_errors {
+    let (scores, n_samples) = match args.standard_errors {
         true => write_with_errors(&stored, &opened, table, reporter)?,
         false => write_scores(&stored, &opened, table, reporter)?,
     };
+    scores.commit()?;
     if to_stdout {
         return Ok(());
     }
@@ -50,13 +52,13 @@ pub fn run(args: &Transform, common: &Common, reporter: &Reporter) -> Result<(),
 }
 
 /// Scores with what holes cost them: least squares on what is observed for a PCA, the posterior for
-/// a density. Gives the number of samples.
+/// a density. Gives the file and the number of samples.
 fn write_with_errors(
     stored: &StoredModel,
     opened: &Opened,
     mut table: TableOutput,
     reporter: &Reporter,
-) -> Result<usize, Failure> {
+) -> Result<(Complete, usize), Failure> {
     let model = &*stored.model;
     let (Some(uncertain), None) = (model.uncertain_scores(), &stored.preprocessing.term_weights)
     else {
@@ -80,8 +82,7 @@ fn write_with_errors(
         n_samples += matrix.nrows();
         table.write(labels, view(&AnyArray::F64(matrix)))
     })?;
-    table.finish()?;
-    Ok(n_samples)
+    Ok((table.complete()?, n_samples))
 }
 
 fn joined(matrices: &[ArrayView2<f64>]) -> Result<Array2<f64>, Failure> {

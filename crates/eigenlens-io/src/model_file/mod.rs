@@ -108,6 +108,7 @@ impl StoredModel {
 
     /// Reads and checks a model file.
     pub fn read(file: &Path) -> Result<StoredModel> {
+        crate::write::recover(file);
         let (mut opened, mut bytes) = start(file)?;
         opened
             .read_to_end(&mut bytes)

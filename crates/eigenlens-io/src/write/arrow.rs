@@ -1,7 +1,7 @@
 //! Tables as Arrow IPC files.
 
 use super::gathered::{Columns, Gathered};
-use super::{Header, NumbersView, Output, TableWriter};
+use super::{Complete, Header, NumbersView, Output, TableWriter};
 use crate::error::{Error, Result};
 use crate::source::Labels;
 use arrow_array::{ArrayRef, Float32Array, Float64Array, LargeStringArray, RecordBatch};
@@ -62,13 +62,13 @@ impl TableWriter for ArrowWriter {
         if self.rows.n_bytes() >= BATCH_BYTES { self.flush() } else { Ok(()) }
     }
 
-    fn finish(mut self: Box<Self>) -> Result<()> {
+    fn complete(mut self: Box<Self>) -> Result<Complete> {
         self.flush()?;
         match self.state {
-            State::New(Some(output)) => output.commit(),
-            State::New(None) => Ok(()),
+            State::New(Some(output)) => output.complete(),
+            State::New(None) => Ok(Complete::nothing(self.path)),
             State::Begun(file, _) => {
-                file.into_inner().map_err(|error| failed(&self.path, error))?.commit()
+                file.into_inner().map_err(|error| failed(&self.path, error))?.complete()
             }
         }
     }

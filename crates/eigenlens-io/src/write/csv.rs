@@ -1,6 +1,6 @@
 //! Tables as CSV or TSV, in numbers that read back to the last bit.
 
-use super::{Header, NumbersView, Output, TableWriter};
+use super::{Complete, Header, NumbersView, Output, TableWriter};
 use crate::error::{Error, Result};
 use crate::source::Labels;
 use ndarray::{ArrayView1, ArrayView2, Axis};
@@ -115,8 +115,8 @@ impl TableWriter for CsvWriter {
         }
     }
 
-    fn finish(self: Box<Self>) -> Result<()> {
-        self.output.commit()
+    fn complete(self: Box<Self>) -> Result<Complete> {
+        self.output.complete()
     }
 }
 

@@ -3,15 +3,19 @@
 mod arrow;
 mod csv;
 mod gathered;
+mod journal;
+mod litter;
 mod npy;
 mod output;
 mod parquet;
 mod temporaries;
+mod temporary;
 
 pub use arrow::ArrowWriter;
 pub use csv::{CsvStyle, CsvWriter};
+pub use litter::recover;
 pub use npy::NpyWriter;
-pub use output::{Output, OutputFormat, check_distinct};
+pub use output::{Complete, Output, OutputFormat, check_distinct, commit_together};
 pub use parquet::ParquetWriter;
 pub use temporaries::{cleanup_temporaries, cleanup_temporaries_and_exit};
 
@@ -49,8 +53,14 @@ pub trait TableWriter: Send {
     /// `numbers` (rows × number columns).
     fn write(&mut self, labels: &[Labels], numbers: NumbersView<'_>) -> Result<()>;
 
-    /// Completes the file, and puts it under its name by [`Output::commit`].
-    fn finish(self: Box<Self>) -> Result<()>;
+    /// Completes the file, whose name is still to be given: alone or together with others by
+    /// [`commit_together`].
+    fn complete(self: Box<Self>) -> Result<Complete>;
+
+    /// Completes the file, and gives it its name.
+    fn finish(self: Box<Self>) -> Result<()> {
+        self.complete()?.commit()
+    }
 }
 
 /// What a table that is to be written looks like.

@@ -1,7 +1,7 @@
 //! Numbers as an NPY file.
 
 use super::gathered::misfit;
-use super::{Header, NumbersView, Output, TableWriter};
+use super::{Complete, Header, NumbersView, Output, TableWriter};
 use crate::error::Result;
 use crate::source::Labels;
 use ndarray::ArrayView2;
@@ -82,7 +82,7 @@ impl TableWriter for NpyWriter {
         }
     }
 
-    fn finish(mut self: Box<Self>) -> Result<()> {
+    fn complete(mut self: Box<Self>) -> Result<Complete> {
         if let Some(announced) = self.announced.filter(|&n| n != self.n_rows) {
             let what = format!("{} rows, where {announced} are announced,", self.n_rows);
             return Err(misfit(self.output.path(), &what));
@@ -94,7 +94,7 @@ impl TableWriter for NpyWriter {
         } else if self.announced.is_none() {
             self.output.rewrite_start(&header)?;
         }
-        self.output.commit()
+        self.output.complete()
     }
 }
 

@@ -1,19 +1,19 @@
 //! Files that appear whole or not at all.
 
-use super::temporaries;
+use super::journal;
+use super::temporary::{Temporary, directory_of};
 use crate::error::{Error, Result};
 use flate2::write::GzEncoder;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::thread::JoinHandle;
-use tempfile::NamedTempFile;
 
-/// A file being written: under a temporary name in the directory of the final one, until
-/// [`commit`](Self::commit) gives it its name in one step.
+/// A file being written: without a name, where the system has such files, or under a temporary one in the
+/// directory of the final one, until [`commit`](Self::commit) gives it its name in one step.
 ///
-/// The temporary file is created at once, so that a path that cannot be written fails before the
-/// long work. Dropping an output removes it, and the file that was there before stays as it was.
+/// The file is created at once, so that a path that cannot be written fails before the long work.
+/// Dropping an output removes it, and the file that was there before stays as it was. What a killed
+/// process could not remove, the next output in the same directory does.
 /// Names that end in `.gz` or `.zst` are compressed. `-` is standard output; it and devices and
 /// pipes are written directly.
 pub struct Output {
@@ -100,12 +100,51 @@ impl Output {
         Error::Write { file: self.path.clone(), created: true, source }
     }
 
-    /// Completes the file: compressed stream ended, bytes on the disk, final name given.
-    pub fn commit(self) -> Result<()> {
-        let path = self.path;
-        let finish = || self.sink.finish()?.commit();
-        finish().map_err(|source| Error::Write { file: path, created: true, source })
+    /// Completes the content: compressed stream ended, bytes on the disk. Only the name is missing.
+    pub fn complete(self) -> Result<Complete> {
+        let Output { path, sink, .. } = self;
+        match sink.finish().and_then(Target::complete) {
+            Ok(temporary) => Ok(Complete { path, temporary }),
+            Err(source) => Err(Error::Write { file: path, created: true, source }),
+        }
     }
+
+    /// Completes the file and gives it its name.
+    pub fn commit(self) -> Result<()> {
+        self.complete()?.commit()
+    }
+}
+
+/// A file whose content is complete, and whose name is still to be given: dropping it leaves nothing.
+#[must_use = "the file has no name yet"]
+pub struct Complete {
+    path: PathBuf,
+    /// None for standard output, pipes and devices, where the bytes are already.
+    temporary: Option<Temporary>,
+}
+
+impl Complete {
+    /// What is nowhere to be named.
+    pub(super) fn nothing(path: PathBuf) -> Complete {
+        Complete { path, temporary: None }
+    }
+
+    /// Gives the file its name.
+    pub fn commit(self) -> Result<()> {
+        commit_together(vec![self])
+    }
+}
+
+/// Gives files that belong together their names: whenever the process is killed, the next command in one of
+/// their directories sees all of them new or all of them as they were.
+pub fn commit_together(files: Vec<Complete>) -> Result<()> {
+    let (paths, temporaries): (Vec<PathBuf>, Vec<Temporary>) =
+        (files.into_iter()).filter_map(|file| Some((file.path, file.temporary?))).unzip();
+    journal::commit(temporaries).map_err(|(index, source)| Error::Write {
+        file: paths.get(index).cloned().unwrap_or_default(),
+        created: true,
+        source: without_temporary_name(source),
+    })
 }
 
 impl Write for Output {
@@ -226,12 +265,13 @@ impl Target {
         }
     }
 
-    fn commit(self) -> io::Result<()> {
+    /// Brings all bytes to where they belong; gives the file that waits for its name, if there is one.
+    fn complete(self) -> io::Result<Option<Temporary>> {
         match self {
-            Self::Temporary(temporary) => temporary.commit(),
+            Self::Temporary(mut temporary) => temporary.complete().map(|()| Some(temporary)),
             // A device or a pipe cannot be synced, but a failed close would go unnoticed otherwise.
-            Self::Direct(mut file) => file.flush(),
-            Self::StandardOutput(mut stdout) => stdout.flush(),
+            Self::Direct(mut file) => file.flush().map(|()| None),
+            Self::StandardOutput(mut stdout) => stdout.flush().map(|()| None),
         }
     }
 }
@@ -247,117 +287,10 @@ impl Write for Target {
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Self::Temporary(temporary) => temporary.file.flush(),
+            Self::Temporary(temporary) => temporary.flush(),
             Self::Direct(file) => file.flush(),
             Self::StandardOutput(stdout) => stdout.flush(),
         }
-    }
-}
-
-/// A file beside its final name, which goes when it is dropped.
-struct Temporary {
-    file: File,
-    name: tempfile::TempPath,
-    target: PathBuf,
-    sync: EarlySync,
-}
-
-impl Temporary {
-    fn create(target: PathBuf) -> io::Result<Self> {
-        if target.file_name().is_none() {
-            return Err(io::ErrorKind::InvalidFilename.into());
-        }
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".eigenlens-").suffix(".tmp");
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            // What any new file gets; the process's mask still applies.
-            builder.permissions(fs::Permissions::from_mode(0o666));
-        }
-        let directory = directory_of(&target);
-        // Asked first, because the system's words about a directory are better than about a file
-        // that nobody named.
-        fs::metadata(directory)?;
-        let made = temporaries::make(|| builder.tempfile_in(directory))?;
-        let (file, name) = NamedTempFile::into_parts(made);
-        Ok(Self { file, name, target, sync: EarlySync::default() })
-    }
-
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let n = self.file.write(bytes)?;
-        self.sync.written(&self.file, n)?;
-        Ok(n)
-    }
-
-    fn rewrite_start(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.file.rewind()?;
-        self.file.write_all(bytes)?;
-        self.file.seek(SeekFrom::End(0)).map(|_| ())
-    }
-
-    fn commit(mut self) -> io::Result<()> {
-        self.file.flush()?;
-        self.sync.wait()?;
-        self.file.sync_all()?;
-        #[cfg(unix)]
-        if let Ok(old) = fs::metadata(&self.target) {
-            // A file that is replaced keeps who may read it.
-            self.file.set_permissions(old.permissions())?;
-        }
-        fs::rename(&self.name, &self.target)?;
-        // The name is in the directory: without this a power cut could lose it.
-        #[cfg(unix)]
-        File::open(directory_of(&self.target))?.sync_all()?;
-        Ok(())
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        temporaries::forget(&self.name);
-    }
-}
-
-/// Brings what is written to the disk while more is being made, so that little is left to wait for
-/// at the end.
-#[derive(Default)]
-struct EarlySync {
-    n_bytes: usize,
-    running: Option<JoinHandle<io::Result<()>>>,
-}
-
-impl EarlySync {
-    const EVERY: usize = 16 << 20;
-
-    /// Told that so many bytes more have been written.
-    fn written(&mut self, file: &File, n: usize) -> io::Result<()> {
-        self.n_bytes += n;
-        if self.n_bytes < Self::EVERY || self.running.as_ref().is_some_and(|r| !r.is_finished()) {
-            return Ok(());
-        }
-        self.wait()?;
-        self.n_bytes = 0;
-        let file = file.try_clone()?;
-        // Without a thread for it all is synced at the end.
-        self.running = std::thread::Builder::new().spawn(move || file.sync_data()).ok();
-        Ok(())
-    }
-
-    /// Waits for what is on its way. A failure is told here: the system says it only once.
-    fn wait(&mut self) -> io::Result<()> {
-        match self.running.take().map(JoinHandle::join) {
-            None => Ok(()),
-            Some(Ok(result)) => result,
-            Some(Err(_)) => Err(io::Error::other("the thread that syncs has panicked")),
-        }
-    }
-}
-
-fn directory_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tables as Parquet.
 
 use super::gathered::{Columns, Gathered};
-use super::{Header, NumbersView, Output, TableWriter};
+use super::{Complete, Header, NumbersView, Output, TableWriter};
 use crate::error::{Error, Result};
 use crate::source::Labels;
 use ::parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
@@ -61,13 +61,13 @@ impl TableWriter for ParquetWriter {
         if self.rows.n_bytes() >= GROUP_BYTES { self.flush() } else { Ok(()) }
     }
 
-    fn finish(mut self: Box<Self>) -> Result<()> {
+    fn complete(mut self: Box<Self>) -> Result<Complete> {
         self.flush()?;
         match self.state {
-            State::New(Some(output)) => output.commit(),
-            State::New(None) => Ok(()),
+            State::New(Some(output)) => output.complete(),
+            State::New(None) => Ok(Complete::nothing(self.path)),
             State::Begun(file) => {
-                file.into_inner().map_err(|error| failed(&self.path, error))?.commit()
+                file.into_inner().map_err(|error| failed(&self.path, error))?.complete()
             }
         }
     }

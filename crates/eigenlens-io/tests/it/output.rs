@@ -2,7 +2,7 @@
 
 use crate::common::Scratch;
 use eigenlens_io::Error;
-use eigenlens_io::write::{Header, Output, table_writer};
+use eigenlens_io::write::{Header, Output, commit_together, table_writer};
 use std::fs;
 use std::path::Path;
 
@@ -22,7 +22,11 @@ fn nothing_changes_under_the_name_before_commit() {
     let mut output = Output::create(&path, &[]).expect("an output");
     output.put(b"new").expect("bytes");
     assert_eq!(fs::read_to_string(&path).expect("the file"), "old");
-    assert_eq!(names_in(scratch.dir()).len(), 2, "the temporary file is beside it");
+    assert!(
+        names_in(scratch.dir())
+            .iter()
+            .all(|name| name == "t.csv" || name.starts_with(".eigenlens-"))
+    );
     output.commit().expect("a file");
     assert_eq!(fs::read_to_string(&path).expect("the file"), "new");
     assert_eq!(names_in(scratch.dir()), ["t.csv"]);
@@ -39,6 +43,50 @@ fn a_dropped_output_leaves_nothing() {
         drop(writer);
     }
     assert_eq!(names_in(scratch.dir()), [""; 0]);
+}
+
+#[test]
+fn files_that_belong_together_appear_together() {
+    let scratch = Scratch::new();
+    let (first, second) = (scratch.file("a.csv", "old"), scratch.path("b.csv"));
+    let complete = |path: &Path, content: &[u8]| {
+        let mut output = Output::create(path, &[]).expect("an output");
+        output.put(content).expect("bytes");
+        output.complete().expect("a file")
+    };
+    let files = vec![complete(&first, b"new"), complete(&second, b"newer")];
+    assert_eq!(fs::read(&first).expect("the file"), b"old");
+    assert!(!second.exists());
+    commit_together(files).expect("names");
+    assert_eq!(fs::read(&first).expect("the file"), b"new");
+    assert_eq!(fs::read(&second).expect("the file"), b"newer");
+    // Where one cannot get its name, no other does.
+    let files = vec![complete(&first, b"newest"), complete(&scratch.path("sub"), b"x")];
+    fs::create_dir(scratch.path("sub")).expect("a directory");
+    fs::write(scratch.path("sub/c.csv"), "kept").expect("a file");
+    let result = commit_together(files.into_iter().rev().collect());
+    assert!(matches!(result, Err(Error::Write { created: true, .. })), "{result:?}");
+    assert_eq!(fs::read(&first).expect("the file"), b"new");
+    assert_eq!(names_in(scratch.dir()), ["a.csv", "b.csv", "sub"]);
+}
+
+/// What a killed process left is not locked any more; what is being written is.
+#[test]
+fn litter_is_removed_and_nothing_else() {
+    let scratch = Scratch::new();
+    let litter = scratch.file(".eigenlens-dead.tmp", "left");
+    let own = scratch.file(".eigenlens-notes.txt", "mine");
+    let held = scratch.file(".eigenlens-alive.tmp", "being written");
+    let lock = fs::File::open(&held).expect("a file");
+    lock.try_lock().expect("a lock");
+    let output = Output::create(&scratch.path("t.csv"), &[]).expect("an output");
+    assert!(!litter.exists() && own.exists() && held.exists());
+    // Another writer leaves the first alone.
+    let mut other = Output::create(&scratch.path("u.csv"), &[]).expect("an output");
+    other.put(b"x").expect("bytes");
+    other.commit().expect("a file");
+    output.commit().expect("a file");
+    assert!(scratch.path("t.csv").exists() && scratch.path("u.csv").exists());
 }
 
 #[test]

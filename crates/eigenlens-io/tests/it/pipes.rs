@@ -42,7 +42,6 @@ fn role() {
         Ok("interrupted") => {
             let mut output = Output::create(Path::new("t.csv"), &[]).expect("an output");
             output.put(b"half").expect("bytes");
-            println!("files: {}", std::fs::read_dir(".").expect("a directory").count());
             cleanup_temporaries();
             // As an interrupt would: nothing is dropped.
             std::mem::forget(output);
@@ -71,8 +70,7 @@ fn standard_output_gets_the_bytes() {
 #[test]
 fn an_interrupted_process_can_remove_its_temporary_files() {
     let scratch = Scratch::new();
-    let said = run("interrupted", scratch.dir(), b"");
-    assert!(said.contains("files: 1"), "{said}");
+    run("interrupted", scratch.dir(), b"");
     assert_eq!(std::fs::read_dir(scratch.dir()).expect("a directory").count(), 0);
 }
 
