@@ -145,6 +145,39 @@ def test_arrays_are_not_copied(order, dtype):
     assert float(done.stdout) < 0.25
 
 
+def test_a_system_without_memory_is_a_memory_error():
+    """Where the address space is limited the interpreter lives, and small fits go on."""
+    script = """
+        import resource
+        import numpy as np
+        from pathlib import Path
+        from eigenlens import PCA, ClassicalMDS, Isomap, KernelPCA
+
+        X = np.random.default_rng(0).normal(size=(12_000, 5))
+        PCA(2).fit(X)  # what is loaded once is loaded
+        lines = Path("/proc/self/status").read_text().splitlines()
+        used = next(int(l.split()[1]) for l in lines if l.startswith("VmSize:")) * 1024
+        resource.setrlimit(resource.RLIMIT_AS, (used + (200 << 20), resource.RLIM_INFINITY))
+        for estimator in (
+            KernelPCA(2),
+            Isomap(),
+            ClassicalMDS(2, metric="cosine"),
+        ):
+            try:
+                estimator.fit(X)
+            except MemoryError as error:
+                assert "which the system does not give" in str(error), error
+                print("refused")
+        PCA(2).fit(X)
+        print("alive")
+    """
+    if not sys.platform.startswith("linux"):
+        pytest.skip("the limit is Linux's")
+    command = [sys.executable, "-c", textwrap.dedent(script)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["refused"] * 3 + ["alive"]
+
+
 def test_what_cannot_be_right_is_named(spread):
     bad = spread.copy()
     bad[7, 2] = np.nan

@@ -1,10 +1,12 @@
 //! A model in words, in tables and as JSON.
 
+use crate::arguments::Common;
 use crate::failure::Failure;
 use eigenlens::model::{Cells, SummaryColumn, number, percent};
 use eigenlens::{Model, Plan, Summary, Value};
-use eigenlens_io::StoredModel;
+use eigenlens_io::{Budget, StoredModel};
 use eigenlens_report::{Column, Table};
+use std::path::Path;
 
 /// Everything a person wants to see first.
 pub fn summary(model: &dyn Model, width: usize) -> String {
@@ -76,9 +78,14 @@ pub fn plan_value(plan: &Plan) -> Value {
     ])
 }
 
-/// Reads a model, to be used with this many threads.
-pub fn read_model(path: &std::path::Path, threads: Option<u16>) -> Result<StoredModel, Failure> {
+/// Reads a model, to be used with so many threads and in so much memory as were asked for.
+pub fn read_model(path: &Path, common: &Common) -> Result<StoredModel, Failure> {
+    // As bytes, as named arrays, as a model, and what is checked of it.
+    const COPIES: u64 = 4;
+    let n_bytes = std::fs::metadata(path).map_or(0, |found| found.len());
+    let budget = Budget::new(common.memory.map(|memory| memory.0))?;
+    budget.beside(&format!("the model {}", path.display()), n_bytes.saturating_mul(COPIES))?;
     let mut stored = StoredModel::read(path)?;
-    stored.model.set_threads(threads.map(usize::from));
+    stored.model.set_threads(common.threads.map(usize::from));
     Ok(stored)
 }

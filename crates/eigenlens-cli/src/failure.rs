@@ -96,7 +96,7 @@ impl Failure {
                 Error::Content { .. } | Error::BadCell { .. } => 65,
                 Error::Usage { .. } | Error::Option { .. } => 64,
                 Error::Write { created: false, .. } => 73,
-                Error::Memory { .. } => 71,
+                Error::Memory { .. } | Error::OutOfMemory { .. } => 71,
                 // A reader that wants no more, as `head` does: what a shell would report.
                 Error::Write { source, .. } if is_broken_pipe(source) => 141,
                 Error::Read { .. } | Error::Write { .. } => 74,
@@ -127,6 +127,10 @@ impl Failure {
                         "{what} needs {} of memory, but the budget is {}",
                         Bytes(*needed),
                         Bytes(*budget)
+                    ),
+                    eigenlens_io::Error::OutOfMemory { what, needed } => format!(
+                        "{what} needs {} of memory, which the system does not give",
+                        Bytes(*needed)
                     ),
                     eigenlens_io::Error::Option { option, format } => {
                         format!("`--{}` does not fit {format}", flag(option))

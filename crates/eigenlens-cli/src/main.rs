@@ -1,5 +1,6 @@
 //! The eigenlens program.
 
+mod allocator;
 mod arguments;
 mod commands;
 mod describe;
@@ -20,8 +21,12 @@ use clap::Parser;
 use reporter::Reporter;
 use std::process::ExitCode;
 
+#[global_allocator]
+static ALLOCATOR: allocator::Allocator = allocator::Allocator;
+
 fn main() -> ExitCode {
     interrupt::leave_nothing_behind();
+    interrupt::report_large_files();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(message) => match methods::misfit(&message, std::env::args()) {
@@ -33,7 +38,11 @@ fn main() -> ExitCode {
         },
     };
     let reporter = Reporter::new(cli.common.quiet);
-    match failure::contained(|| commands::run(&cli, &reporter)) {
+    let run = || {
+        cli.common.memory.map_or(Ok(()), allocator::keep_within)?;
+        commands::run(&cli, &reporter)
+    };
+    match failure::contained(run) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             reporter.fail(&failure);

@@ -123,10 +123,7 @@ fn in_words(target: &Target) -> String {
             format!("{} classes: {}{missing}", names.len(), listed(&dispatch))
         }
         _ => {
-            let values = target.columns();
-            let known = values.iter().filter(|v| !v.is_nan());
-            let (low, high) =
-                known.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(*v), h.max(*v)));
+            let (low, high) = target.number_range().unwrap_or((f64::NAN, f64::NAN));
             format!("numbers from {} to {}{missing}", number(low), number(high))
         }
     }

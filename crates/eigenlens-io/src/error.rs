@@ -82,6 +82,14 @@ pub enum Error {
         /// Bytes allowed.
         budget: u64,
     },
+    /// The system does not give the memory that is needed (exit code 71).
+    #[error("{what} needs {needed} bytes of memory, which the system does not give")]
+    OutOfMemory {
+        /// What needs it.
+        what: String,
+        /// Bytes needed.
+        needed: u64,
+    },
 }
 
 /// What is said of a file without rows, in every format.

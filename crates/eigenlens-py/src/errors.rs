@@ -59,7 +59,7 @@ pub fn file(error: &eigenlens_io::Error) -> PyErr {
             PyFileNotFoundError::new_err(said)
         }
         Error::Open { .. } | Error::Read { .. } | Error::Write { .. } => PyOSError::new_err(said),
-        Error::Memory { .. } => PyMemoryError::new_err(said),
+        Error::Memory { .. } | Error::OutOfMemory { .. } => PyMemoryError::new_err(said),
         _ if error.is_no_rows() => NoRowsError::new_err(said),
         _ => PyValueError::new_err(said),
     }

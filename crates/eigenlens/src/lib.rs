@@ -43,6 +43,7 @@ mod error;
 pub mod graph;
 mod kernel;
 mod linalg;
+pub mod memory;
 mod methods;
 pub mod model;
 pub mod n_components;

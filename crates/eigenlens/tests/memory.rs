@@ -11,6 +11,7 @@ mod estimators;
 mod torture_support;
 
 use configurations::{Configuration, build, configurations};
+use eigenlens::memory::{may_fail, only_asks};
 use eigenlens::n_components::Need;
 use eigenlens::{
     Affinity, AnyDataset, Csr, Dataset, EmbeddingModel, Error, ErrorKind, Estimator, FitContext,
@@ -22,7 +23,7 @@ use estimators::classes;
 use ndarray::Array2;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fmt;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering::SeqCst};
 use torture_support::*;
 
 static NOW: AtomicUsize = AtomicUsize::new(0);
@@ -36,6 +37,18 @@ fn is_packing_buffer(layout: Layout) -> bool {
     layout.align() == 4096
 }
 
+/// What is only asked for is given back before anything else is allocated.
+fn is_counted(layout: Layout) -> bool {
+    !is_packing_buffer(layout) && !only_asks()
+}
+
+/// Requests that may be refused before one is.
+static REFUSED_AFTER: AtomicIsize = AtomicIsize::new(isize::MAX);
+
+fn is_refused() -> bool {
+    may_fail() && REFUSED_AFTER.fetch_sub(1, SeqCst) == 0
+}
+
 fn add(bytes: usize) {
     let now = NOW.fetch_add(bytes, SeqCst) + bytes;
     PEAK.fetch_max(now, SeqCst);
@@ -44,7 +57,10 @@ fn add(bytes: usize) {
 // SAFETY: every call is passed on to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if !is_packing_buffer(layout) {
+        if is_refused() {
+            return std::ptr::null_mut();
+        }
+        if is_counted(layout) {
             add(layout.size());
         }
         // SAFETY: the caller's promise is passed on.
@@ -52,7 +68,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        if !is_packing_buffer(layout) {
+        if is_counted(layout) {
             add(layout.size());
         }
         // SAFETY: the caller's promise is passed on.
@@ -60,7 +76,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        if !is_packing_buffer(layout) {
+        if is_counted(layout) {
             NOW.fetch_sub(layout.size(), SeqCst);
         }
         // SAFETY: the caller's promise is passed on.
@@ -69,7 +85,7 @@ unsafe impl GlobalAlloc for Counting {
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // Old and new may be there at once.
-        if !is_packing_buffer(layout) {
+        if is_counted(layout) {
             add(size);
             NOW.fetch_sub(layout.size(), SeqCst);
         }
@@ -280,6 +296,7 @@ fn plans_are_kept() {
     sparse_components();
     every_method_and_kind();
     every_configuration();
+    refusals();
     assert_eq!(report.wrong, 0, "\n{}", report.lines.join("\n"));
 }
 
@@ -443,6 +460,33 @@ fn every_configuration() {
         }
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// Whichever of our buffers the system refuses, it is an error about memory: in every method, with scores.
+fn refusals() {
+    let (tables, plain) = (Tables::new(120, 30), Configuration::new());
+    for method in METHODS {
+        let (data, target) = &tables.of(method)[0];
+        let options = Options { threads: Some(2), max_iterations: 40, ..Options::default() };
+        let estimator =
+            build(method, &plain, &NComponents::Fixed(3), &options, &data.shape()).unwrap();
+        for refused in 0.. {
+            REFUSED_AFTER.store(refused, SeqCst);
+            let mut context = FitContext::new().with_target(Some(target)).with_scores(true);
+            let fitted = estimator.fit(data, &mut context).map(drop);
+            let is_over = REFUSED_AFTER.swap(isize::MAX, SeqCst) >= 0;
+            match fitted {
+                Err(error) if !is_over => {
+                    assert_eq!(error.kind(), ErrorKind::Memory, "{} {refused}", method.name);
+                }
+                other => {
+                    other.unwrap_or_else(|e| panic!("{} {refused}: {e}", method.name));
+                    assert!(is_over && refused > 0, "{}: nothing is asked for", method.name);
+                    break;
+                }
+            }
+        }
+    }
 }
 
 /// Data of which fits are made.

@@ -9,10 +9,10 @@ use crate::pictures::PictureOutput;
 use crate::progress::Progress;
 use crate::reporter::Reporter;
 use eigenlens::model::number;
-use eigenlens::n_components::{self, Outcome, Sample};
-use eigenlens::{AnyDataset, dispatch};
+use eigenlens::n_components::{self, Need, Outcome, Sample};
+use eigenlens::{AnyDataset, DataShape, Plan, dispatch};
 use eigenlens::{Missing, NComponents, Options, Pca, Prepared, Preprocessing, Rule, Value};
-use eigenlens_io::json;
+use eigenlens_io::{Budget, json};
 use eigenlens_report::{ChoiceOfK, Column, Table};
 use ndarray::Array2;
 
@@ -24,14 +24,19 @@ pub fn run(args: &Choose, common: &Common, reporter: &Reporter) -> Result<(), Fa
     let opened = Opened::for_fit(&args.data.data, &args.reading, &[], common, reporter)?;
     let progress = Progress::bytes(reporter, "reading");
     let tell = |done, total| progress.at(done, total);
-    let input = opened.load(common.memory.map(|m| m.0 / 2), &progress, &tell, reporter)?;
     let options = Options {
         threads: common.threads.map(usize::from),
-        memory: common.memory.map(|m| m.0 / 2),
         seed: common.seed(),
         ..Options::default()
     };
+    let budget = share(&opened, &options, common)?;
+    let input = opened.load(budget.table, &progress, &tell, reporter)?;
+    let options = Options { memory: budget.left(input.bytes()), ..options };
     let data = input.data()?;
+    if budget.all.is_some() {
+        rules_plan(data.shape(), &options)
+            .map_err(|e| opened.explain(budget.explain(e, input.bytes()), 0))?;
+    }
     let spinner = Progress::spinner(reporter, "comparing");
     let explain = |e| opened.explain(e, 0);
     // Holes are gone before the rules see the data, or integrated out.
@@ -67,6 +72,27 @@ pub fn run(args: &Choose, common: &Common, reporter: &Reporter) -> Result<(), Fa
         return print(&format!("{}\n", json::to_json_lines(&value(&outcomes))));
     }
     print(&format!("{}\n{}\n", table(&outcomes).to_text(110), disagreement(&outcomes)))
+}
+
+/// How the budget is shared: rules that look at samples need the most of it.
+fn share(opened: &Opened, options: &Options, common: &Common) -> Result<Budget, Failure> {
+    let budget = Budget::new(common.memory.map(|memory| memory.0))?;
+    if budget.all.is_none() {
+        return Ok(budget);
+    }
+    let budget = budget.beside("the weights", opened.weight_bytes())?;
+    let shape = DataShape { n_samples: Some(opened.n_samples().1.max(2)), ..opened.shape() };
+    let plan = rules_plan(shape, options).map_err(|e| opened.explain(e, 0))?;
+    Ok(budget.with_table(opened.table_bytes(), &plan))
+}
+
+/// The plan of a fit whose components are chosen by a rule that looks at samples.
+fn rules_plan(shape: DataShape, options: &Options) -> eigenlens::Result<Plan> {
+    let rule = Rule::all().into_iter().find(|rule| rule.need() == Need::Data);
+    let n_components = rule.map_or(NComponents::All, NComponents::Rule);
+    // Holes are gone before rules see samples.
+    let shape = shape.with_missing(Missing::Error);
+    Pca::new(n_components).options(options.clone()).plan(shape)
 }
 
 /// All components; where holes are integrated out those that an iteration has in reasonable time, and

@@ -168,13 +168,28 @@ fn share(
     common: &Common,
 ) -> Result<Budget, Failure> {
     let budget = Budget::new(common.memory.map(|Bytes(bytes)| bytes))?;
+    let budget = budget.beside("the target", target.map_or(0, Target::n_bytes))?;
+    let budget = budget.beside("the weights", opened.weight_bytes())?;
     if budget.all.is_none() {
         // What cannot be meant is said before anything is read.
         build(values, &opened.shape())?;
         return Ok(budget);
     }
-    let plan = in_memory_plan(opened, values, target, None)?;
+    // The kernel of a target is made for the plan already: it must fit.
+    let memory = target.and(budget.all);
+    let plan = in_memory_plan(opened, values, target, memory)
+        .map_err(|failure| with_whole_budget(&budget, failure))?;
     Ok(budget.with_table(opened.table_bytes(), &plan))
+}
+
+/// The same of an error that has its words already.
+fn with_whole_budget(budget: &Budget, failure: Failure) -> Failure {
+    match failure {
+        Failure::Library { error, data } => {
+            Failure::Library { error: budget.explain(error, 0), data }
+        }
+        failure => failure,
+    }
 }
 
 /// An error of the fit, with the whole budget that it would need where it is about memory.

@@ -11,7 +11,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use eigenlens::dependence::HsicEstimate;
 use eigenlens::model::number;
 use eigenlens::{Dataset, Error, Hsic, KERNELS, Kernel, Method, OptionValue, Options, Value};
-use eigenlens_io::json;
+use eigenlens_io::{Budget, json};
 use ndarray::Array2;
 
 #[derive(Args)]
@@ -64,9 +64,10 @@ pub fn run(args: &Asked, common: &Common, reporter: &Reporter) -> Result<(), Fai
     let [x, y] = two_sets(&args.data.data, &args.reading, common, [&args.x, &args.y])?;
     let x = Side::new(x, &args.kernel_x, args.gamma_x, "x")?;
     let y = Side::new(y, &args.kernel_y, args.gamma_y, "y")?;
+    let budget = Budget::new(common.memory.map(|memory| memory.0))?;
     let options = Options {
         threads: common.threads.map(usize::from),
-        memory: common.memory.map(|m| m.0),
+        memory: budget.left(8 * (x.rows.len() + y.rows.len()) as u64),
         seed: common.seed(),
         ..Options::default()
     };

@@ -36,7 +36,7 @@ pub fn run(args: &Impute, common: &Common, reporter: &Reporter) -> Result<(), Fa
     let mut errors = (args.standard_errors.as_ref())
         .map(|path| TableOutput::create(path, &inputs))
         .transpose()?;
-    let stored = read_model(&args.model, common.threads)?;
+    let stored = read_model(&args.model, common)?;
     let density = need_density(&*stored.model, "impute")?;
     let opened = Opened::for_filling(&args.data.data, &stored, &args.reading, common, reporter)?;
     if opened.is_sparse() {

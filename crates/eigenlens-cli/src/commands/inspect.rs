@@ -12,7 +12,7 @@ use eigenlens_views::{Request, scores, scree};
 use std::io::IsTerminal;
 
 pub fn run(args: &Inspect, common: &Common, reporter: &Reporter) -> Result<(), Failure> {
-    let stored = read_model(&args.model, common.threads)?;
+    let stored = read_model(&args.model, common)?;
     if common.json {
         return print(&format!("{}\n", json::to_json_lines(&model_value(&stored))));
     }

@@ -16,7 +16,7 @@ pub fn run(args: &PlotArgs, common: &Common, reporter: &Reporter) -> Result<(), 
     let inputs = [&args.data[..], std::slice::from_ref(&args.model)].concat();
     let path = args.output.clone().unwrap_or_else(|| default_file(args, plot));
     let output = PictureOutput::create(&path, &inputs)?;
-    let stored = read_model(&args.model, common.threads)?;
+    let stored = read_model(&args.model, common)?;
     let request = with_axes(request(&stored, args.image_size)?, args)?.with_seed(common.seed());
     plot.check(&*stored.model, has_data).map_err(|error| in_words(error, args))?;
     let table = Table {

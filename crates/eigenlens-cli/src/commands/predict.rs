@@ -16,7 +16,7 @@ use std::path::Path;
 pub fn run(args: &Predict, common: &Common, reporter: &Reporter) -> Result<(), Failure> {
     let inputs = [&args.data.data[..], std::slice::from_ref(&args.model)].concat();
     let mut table = TableOutput::create(&args.output, &inputs)?;
-    let stored = read_model(&args.model, common.threads)?;
+    let stored = read_model(&args.model, common)?;
     let classifier = stored.model.classifier().ok_or_else(|| {
         Failure::usage(
             format!("`predict` does not fit a model of the method `{}`", stored.model.method()),

@@ -31,7 +31,7 @@ pub fn run(args: &Reconstruct, common: &Common, reporter: &Reporter) -> Result<(
     let (mut rows, mut errors) = (table(&args.output)?, table(&args.errors)?);
     let to_stdout =
         [&args.output, &args.errors].iter().any(|p| p.as_deref() == Some(Path::new("-")));
-    let stored = read_model(&args.model, common.threads)?;
+    let stored = read_model(&args.model, common)?;
     if stored.preprocessing.term_weights.is_some() {
         return Err(Failure::usage(
             "a model of weighted terms gives weighted counts back, not the table",

@@ -22,7 +22,7 @@ pub fn run(args: &Report, common: &Common, reporter: &Reporter) -> Result<(), Fa
     let inputs = [&args.data[..], std::slice::from_ref(&args.model)].concat();
     let path = args.output.clone().unwrap_or_else(|| default_path(&args.model, "report.html"));
     let mut output = create(&path, &inputs)?;
-    let stored = read_model(&args.model, common.threads)?;
+    let stored = read_model(&args.model, common)?;
     let request = request(&stored, args.image_size)?;
     let table = pictures::Table {
         paths: &args.data,

@@ -22,7 +22,7 @@ pub fn run(args: &Score, common: &Common, reporter: &Reporter) -> Result<(), Fai
     let inputs = [&args.data.data[..], std::slice::from_ref(&args.model)].concat();
     let mut table =
         (args.output.as_ref()).map(|path| TableOutput::create(path, &inputs)).transpose()?;
-    let stored = read_model(&args.model, common.threads)?;
+    let stored = read_model(&args.model, common)?;
     let density = need_density(&*stored.model, "score")?;
     let names = density.score_names();
     let by_p_value = names.last().is_some_and(|name| name == "p_value");

@@ -27,7 +27,7 @@ pub fn run(args: &Transform, common: &Common, reporter: &Reporter) -> Result<(),
         true => TableOutput::json("scores")?,
         false => TableOutput::create(&args.output, &inputs)?,
     };
-    let stored = read_model(&args.model, common.threads)?;
+    let stored = read_model(&args.model, common)?;
     let opened = Opened::for_model(&args.data.data, &stored, &args.reading, common, reporter)?;
     let (scores, n_samples) = match args.standard_errors {
         true => write_with_errors(&stored, &opened, table, reporter)?,

@@ -15,7 +15,7 @@ use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
 pub fn run(args: &Verify, common: &Common, reporter: &Reporter) -> Result<(), Failure> {
-    let stored = read_model(&args.model, common.threads)?;
+    let stored = read_model(&args.model, common)?;
     let opened = Opened::for_model(&args.data.data, &stored, &args.reading, common, reporter)?;
     let budget = share(&opened, &stored, common)?;
     let progress = Progress::bytes(reporter, "reading");
@@ -57,7 +57,7 @@ fn share(opened: &Opened, stored: &StoredModel, common: &Common) -> Result<Budge
             budget: all + Budget::RESERVED,
         }));
     }
-    Ok(budget.beside(opened.table_bytes(), needed))
+    Ok(budget.with_table_beside(opened.table_bytes(), needed))
 }
 
 fn check(

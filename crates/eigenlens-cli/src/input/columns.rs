@@ -3,7 +3,7 @@
 use super::options;
 use crate::arguments::{Common, Reading};
 use crate::failure::Failure;
-use eigenlens_io::{ColumnChoice, Labels, Table};
+use eigenlens_io::{Budget, ColumnChoice, Labels, Table};
 use ndarray::Array2;
 use std::path::PathBuf;
 
@@ -17,10 +17,16 @@ pub enum ReadColumns {
 
 /// The columns with these names: numbers, or text where there is one column of it. A row counts
 /// where the `required` columns hold numbers.
-pub fn read(table: &Table, names: &[String], required: &[usize]) -> Result<ReadColumns, Failure> {
+pub fn read(
+    table: &Table,
+    names: &[String],
+    required: &[usize],
+    memory: Option<u64>,
+) -> Result<ReadColumns, Failure> {
     let columns = table.columns();
     let at = |name: &String| columns.iter().position(|column| column.name == *name);
     let indices: Vec<usize> = names.iter().filter_map(at).collect();
+    check_memory(table, indices.len(), memory)?;
     let text = indices.iter().find(|&&i| !columns[i].kind.is_number());
     match (text, &indices[..]) {
         (None, _) => Ok(ReadColumns::Numbers(table.numbers(&indices, required)?)),
@@ -30,6 +36,15 @@ pub fn read(table: &Table, names: &[String], required: &[usize]) -> Result<ReadC
             format!("use `{}` alone, or leave it out", columns[text].name),
         )),
     }
+}
+
+/// Refuses columns that do not fit a budget, as far as the number of rows is known.
+fn check_memory(table: &Table, n_columns: usize, memory: Option<u64>) -> Result<(), Failure> {
+    let source = table.source();
+    let rows = source.n_rows().unwrap_or_else(|| source.rows_guess()) as u64;
+    let bytes = rows.saturating_mul(8 * n_columns as u64);
+    Budget::new(memory)?.beside("a target or set of columns with all its rows", bytes)?;
+    Ok(())
 }
 
 /// The text of a column, whatever it holds.
@@ -61,8 +76,10 @@ pub fn two_sets(
         })
         .map(|(index, _)| index)
         .collect();
-    let one = read(&table, &first, &required)?;
-    let other = read(&table, &second, &required)?;
+    let memory = common.memory.map(|memory| memory.0);
+    check_memory(&table, first.len() + second.len(), memory)?;
+    let one = read(&table, &first, &required, memory)?;
+    let other = read(&table, &second, &required, memory)?;
     Ok([(first, one), (second, other)])
 }
 

@@ -30,6 +30,8 @@ pub struct Opened {
     most_missing: Option<f64>,
     /// Whether warnings are errors.
     strict: bool,
+    /// The bytes of memory there are.
+    memory: Option<u64>,
     /// Set when what only reading could find out has been told: another reading finds the same.
     told: OnceLock<()>,
     /// What helps where a value is missing and the data are for a model.
@@ -134,6 +136,7 @@ impl Opened {
             missing: reading.missing,
             most_missing: reading.most_missing,
             strict: common.strict,
+            memory: common.memory.map(|memory| memory.0),
             told: OnceLock::new(),
             for_model: None,
         }
@@ -301,6 +304,11 @@ impl Opened {
         self.table.shape(&self.selection)
     }
 
+    /// Bytes of the weights in memory, as read and as the library holds them.
+    pub fn weight_bytes(&self) -> u64 {
+        self.weights.map_or(0, |_| 16 * self.n_samples().1 as u64)
+    }
+
     /// Bytes of the features in memory, as far as known.
     pub fn table_bytes(&self) -> u64 {
         self.table.n_bytes(&self.selection)
@@ -391,7 +399,7 @@ impl Opened {
 
     /// The columns with these names: numbers, or text where there is one column of it.
     pub fn columns_by_name(&self, names: &[String]) -> Result<ReadColumns, Failure> {
-        columns::read(&self.table, names, &self.selection.wanted().required)
+        columns::read(&self.table, names, &self.selection.wanted().required, self.memory)
     }
 
     /// The text of a column, whatever it holds.

@@ -1,6 +1,7 @@
 //! The program as users meet it: run as a process, judged by its output, files and exit code.
 
 mod bad_cells;
+mod budgets;
 mod embeddings;
 mod errors;
 mod file_kinds;

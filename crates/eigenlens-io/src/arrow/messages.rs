@@ -4,7 +4,7 @@
 //! them, and a failed allocation cannot be caught.
 
 use super::decoded;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::positioned::InputFile;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_buffer::Buffer;
@@ -12,6 +12,7 @@ use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::{read_dictionary, read_record_batch};
 use arrow_ipc::{MessageHeader, root_as_footer, root_as_message};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
+use eigenlens::memory::try_bytes;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -107,9 +108,10 @@ impl Loaded {
             }
         }
         // Whether there is as much memory can only be found out by asking for it, kindly.
-        Vec::<u8>::new()
-            .try_reserve_exact(decompressed)
-            .map_err(|_| wrong(&format!("{decompressed} bytes of memory cannot be had")))
+        try_bytes(decompressed as u64).map_err(|_| {
+            let (what, needed) = ("a record batch, decompressed,".into(), decompressed as u64);
+            ArrowError::ExternalError(Box::new(Error::OutOfMemory { what, needed }))
+        })
     }
 }
 

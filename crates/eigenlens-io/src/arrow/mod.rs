@@ -19,6 +19,7 @@ mod values;
 
 pub use batches::numbers;
 
+use crate::budget::{self, check_columns};
 use crate::contain::contained;
 use crate::error::{Error, NO_ROWS, Result};
 use crate::exact::Rounded;
@@ -50,10 +51,9 @@ pub(crate) fn open_input(input: InputFile, memory: Option<u64>) -> Result<ArrowS
         return Err(input.content(NO_ROWS));
     }
     let largest = messages.iter().map(|message| message.body_bytes).max().unwrap_or(0);
-    if let Some(budget) = memory.filter(|&budget| largest > budget) {
-        let what = format!("the largest record batch of {}", input.path().display());
-        return Err(Error::Memory { what, needed: largest, budget });
-    }
+    let what = || format!("the largest record batch of {}", input.path().display());
+    budget::check(memory, largest, what)?;
+    check_columns(memory, schema.fields().len(), input.path())?;
     let names = schema.fields().iter().map(|field| field.name().clone()).collect();
     let (names, notes) = unique_names(names);
     let kinds = schema.fields().iter().map(|field| values::kind(field.data_type()));
@@ -265,5 +265,11 @@ fn decoded<T>(
     decode: impl FnOnce() -> std::result::Result<T, ArrowError>,
 ) -> Result<T> {
     let malformed = |what: String| input.content(format!("not readable as Arrow: {what}"));
-    contained(decode).map_err(malformed)?.map_err(|error| malformed(error.to_string()))
+    contained(decode).map_err(malformed)?.map_err(|error| match error {
+        ArrowError::ExternalError(source) => match source.downcast::<Error>() {
+            Ok(ours) => *ours,
+            Err(source) => malformed(source.to_string()),
+        },
+        error => malformed(error.to_string()),
+    })
 }

@@ -2,6 +2,7 @@
 
 use super::fields::{Marks, Splitter, count_lines, is_nothing};
 use super::parse::PADDING;
+use crate::budget;
 use crate::error::Error;
 use crate::input::InputReader;
 
@@ -14,7 +15,12 @@ pub(super) struct Sizes {
     pub(super) max_field: usize,
     /// The longest record.
     pub(super) max_record: usize,
+    /// Bytes of memory that reading may take.
+    pub(super) memory: Option<u64>,
 }
+
+/// What a byte of a record that is longer than a piece takes: as text, and its numbers.
+const RECORD_BYTES: u64 = 8;
 
 /// Some whole records. The buffer is kept from piece to piece.
 #[derive(Debug, Default)]
@@ -97,12 +103,12 @@ impl Chunks {
     fn fill(&mut self, chunk: &mut Chunk) -> Result<bool, ChunkFault> {
         let buffer = &mut chunk.buffer;
         let mut filled = self.carry.len();
-        reserve(buffer, filled);
+        reserve(buffer, filled)?;
         buffer[..filled].copy_from_slice(&self.carry);
         // The mark must not be split.
         let mut target = self.sizes.chunk.max(filled + 1).max(BOM.len());
         loop {
-            reserve(buffer, target);
+            reserve(buffer, target)?;
             let asked = target - filled;
             let got = self.reader.fill(&mut buffer[filled..target]).map_err(ChunkFault::Input)?;
             filled += got;
@@ -132,6 +138,8 @@ impl Chunks {
             }
             self.check_sizes(&buffer[..filled])?;
             target = filled + self.sizes.chunk.max(filled / 2);
+            budget::check(self.sizes.memory, RECORD_BYTES * target as u64, long_row)
+                .map_err(ChunkFault::Input)?;
         }
     }
 
@@ -157,10 +165,16 @@ fn unclosed(before: &[u8]) -> ChunkFault {
     ChunkFault::Record { line: count_lines(before), what }
 }
 
-fn reserve(buffer: &mut Vec<u8>, len: usize) {
-    if buffer.len() < len + PADDING {
-        buffer.resize(len + PADDING, 0);
-    }
+/// What the memory is for.
+fn long_row() -> String {
+    "a row that is longer than a piece of text".into()
+}
+
+fn reserve(buffer: &mut Vec<u8>, len: usize) -> Result<(), ChunkFault> {
+    let more = (len + PADDING).saturating_sub(buffer.len());
+    budget::reserve(buffer, more, || "a piece of text".into()).map_err(ChunkFault::Input)?;
+    buffer.resize(buffer.len() + more, 0);
+    Ok(())
 }
 
 fn finish(chunk: &mut Chunk, len: usize) -> bool {

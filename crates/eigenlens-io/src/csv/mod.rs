@@ -27,6 +27,7 @@ mod whole;
 
 pub use options::{CsvOptions, MISSING_MARKS};
 
+use crate::budget::{self, check_columns};
 use crate::error::{Error, NO_ROWS, Place, Result};
 use crate::input::Input;
 use crate::names::unique_names;
@@ -76,6 +77,8 @@ impl CsvSource {
                 }
             }
             n *= 4;
+            let what = || format!("{} with its long rows", input.path().display());
+            budget::check(options.memory, SURVEY_BYTES * n as u64, what)?;
         };
         let Some(survey) = survey else {
             return Err(content(&input, None, "there is nothing in this file"));
@@ -90,6 +93,7 @@ impl CsvSource {
         let yes_or_no = if has_header { "yes" } else { "no" };
         notes.push(note("header", format!("{yes_or_no} ({reason})")));
         notes.extend(survey.missing_note());
+        check_columns(options.memory, survey.names.len(), input.path())?;
         let (names, name_notes) = unique_names(survey.names);
         notes.extend(if has_header { name_notes } else { Vec::new() });
         for name in &options.text_columns {
@@ -275,6 +279,9 @@ impl Source for CsvSource {
         }
     }
 }
+
+/// What a byte of the first rows takes while they are looked at: a field of one digit is a few words.
+const SURVEY_BYTES: u64 = 24;
 
 /// So much text stays in a processor's own cache while it is read, counted and parsed.
 const CACHED_BYTES: usize = 256 << 10;

@@ -27,6 +27,8 @@ pub struct CsvOptions {
     pub max_field_bytes: usize,
     /// The longest row, in bytes.
     pub max_row_bytes: usize,
+    /// Bytes of memory that reading may take: longer rows than it has room for are refused.
+    pub memory: Option<u64>,
 }
 
 /// The spellings of a missing value in a column of numbers. An empty field is one, too.
@@ -48,16 +50,25 @@ impl Default for CsvOptions {
             chunk_bytes: 1 << 20,
             max_field_bytes: 16 << 20,
             max_row_bytes: 64 << 20,
+            memory: None,
         }
     }
 }
 
+/// Pieces that are not worth being made smaller.
+const SMALL_CHUNK: u64 = 64 << 10;
+
 impl CsvOptions {
     pub(super) fn sizes(&self) -> Sizes {
+        // Each thread has two pieces, whose numbers take up to four times the text.
+        let pieces = 10 * rayon::current_num_threads() as u64;
+        let room = self.memory.map_or(u64::MAX, |memory| (memory / 2 / pieces).max(SMALL_CHUNK));
+        let chunk = self.chunk_bytes.min(usize::try_from(room).unwrap_or(usize::MAX));
         Sizes {
-            chunk: self.chunk_bytes.max(1),
+            chunk: chunk.max(1),
             max_field: self.max_field_bytes,
             max_record: self.max_row_bytes.max(self.max_field_bytes),
+            memory: self.memory,
         }
     }
 }

@@ -3,9 +3,10 @@
 use super::chunks::{Chunk, ChunkFault, Chunks};
 use super::ledger::Ledger;
 use super::parse::{Layout, Parsed};
+use crate::budget::reserve;
 use crate::error::{Error, Result};
 use crate::source::{Block, Labels, Note, Told};
-use std::hint::black_box;
+use eigenlens::memory::try_bytes;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// One reading of a table whose number of rows is not known.
@@ -167,25 +168,19 @@ impl<'a> Turn<'a> {
 /// Zeros that take memory only when they are written to.
 fn zeros(n: usize) -> Result<Vec<f64>> {
     // Asked first, because the zeros themselves cannot be refused.
-    let mut asked: Vec<f64> = Vec::new();
-    reserve(black_box(&mut asked), n)?;
-    drop(asked);
+    let needed = 8u64.saturating_mul(n as u64);
+    try_bytes(needed).map_err(|_| Error::OutOfMemory { what: TABLE.into(), needed })?;
     Ok(vec![0.0; n])
 }
 
 fn extend(numbers: &mut Vec<f64>, more: usize) -> Result<()> {
-    reserve(numbers, more)?;
+    reserve(numbers, more, || TABLE.into())?;
     numbers.resize(numbers.len() + more, 0.0);
     Ok(())
 }
 
-fn reserve(numbers: &mut Vec<f64>, more: usize) -> Result<()> {
-    numbers.try_reserve_exact(more).map_err(|_| Error::Memory {
-        what: String::from("the table"),
-        needed: 8u64.saturating_mul((numbers.len() as u64).saturating_add(more as u64)),
-        budget: 8 * numbers.capacity() as u64,
-    })
-}
+/// What the memory is for.
+const TABLE: &str = "the table";
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)

@@ -2,7 +2,8 @@
 
 use super::assemble;
 use super::parse::{self, Banner};
-use crate::error::{Error, Result};
+use crate::budget;
+use crate::error::Result;
 use crate::input::Input;
 use crate::lines::Lines;
 use crate::source::{Block, BlockReader, Column, Note, Source, Told, Wanted};
@@ -45,10 +46,8 @@ impl ArrayFile {
     fn matrix(&self) -> Result<Array2<f64>> {
         // As text, in one piece, and turned.
         let needed = 24 * self.banner.n_stored as u64;
-        if let Some(budget) = self.memory.filter(|&budget| needed > budget) {
-            let what = format!("the array in {}", self.input.path().display());
-            return Err(Error::Memory { what, needed, budget });
-        }
+        let what = || format!("the array in {}", self.input.path().display());
+        budget::check(self.memory, needed, what)?;
         let mut lines = Lines::open(&self.input)?;
         let banner = Banner::read(&mut lines, &self.input)?;
         let values = parse::values(&mut lines, &banner)?;

@@ -1,7 +1,8 @@
 //! Entries in the order of the file into matrices.
 
 use super::parse::{Banner, Entry, Symmetry};
-use crate::error::{Error, Result};
+use crate::budget;
+use crate::error::Result;
 use crate::sparse::content;
 use eigenlens::Csr;
 use ndarray::{Array2, ShapeBuilder};
@@ -140,12 +141,5 @@ fn add_doubled(cells: &[(u32, f64)], starts: &mut [usize]) -> (Vec<u32>, Vec<f64
 }
 
 fn zeros<T: Clone + Default>(n: usize, path: &Path) -> Result<Vec<T>> {
-    let mut zeros = Vec::new();
-    zeros.try_reserve_exact(n).map_err(|_| Error::Memory {
-        what: format!("the matrix in {}", path.display()),
-        needed: n as u64 * size_of::<T>() as u64,
-        budget: 0,
-    })?;
-    zeros.resize(n, T::default());
-    Ok(zeros)
+    budget::zeros(n, || format!("the matrix in {}", path.display()))
 }

@@ -2,6 +2,7 @@
 
 use super::archive::Member;
 use super::header::Header;
+use crate::budget;
 use crate::error::{Error, Result};
 use crate::positioned::{InputFile, PositionedRead};
 use flate2::Crc;
@@ -32,17 +33,9 @@ impl Bytes {
         memory: Option<u64>,
     ) -> Result<Bytes> {
         let needed = header.data_bytes();
-        let refused = |budget| Error::Memory {
-            what: format!("`{}`, deflated and in Fortran order,", member.name),
-            needed,
-            budget,
-        };
-        if let Some(budget) = memory.filter(|&budget| needed > budget) {
-            return Err(refused(budget));
-        }
-        let mut bytes = Vec::new();
-        bytes.try_reserve_exact(needed as usize).map_err(|_| refused(0))?;
-        bytes.resize(needed as usize, 0);
+        let what = || format!("`{}`, deflated and in Fortran order,", member.name);
+        budget::check(memory, needed, what)?;
+        let mut bytes = budget::zeros(usize::try_from(needed).unwrap_or(usize::MAX), what)?;
         let mut inflater = Inflater::new(input, member);
         inflater.skip(header.data_at)?;
         inflater.fill(&mut bytes)?;

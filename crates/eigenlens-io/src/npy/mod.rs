@@ -15,6 +15,7 @@ pub(crate) mod sparse;
 
 pub use mapped::{Mapped, MappedView};
 
+use crate::budget::check_columns;
 use crate::error::{Error, NO_ROWS, Result};
 use crate::exact::Rounded;
 use crate::names::numbered_names;
@@ -74,6 +75,7 @@ pub(crate) fn open_input(input: InputFile, options: &NpyOptions) -> Result<NpySo
         (Storage::Plain { start: 0, n_bytes: input.n_bytes() }, Vec::new())
     };
     let header = read_header(&input, &storage)?;
+    check_columns(options.memory, header.n_columns, input.path())?;
     if header.is_fortran {
         notes.push(Note::new("order", "columns, one after the other"));
     }

@@ -2,6 +2,7 @@
 //! (`csc`), as `scipy.sparse.save_npz` writes them.
 
 use super::{NpyOptions, NpySource, archive, bytes, header, open_input};
+use crate::budget::reserve;
 use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::positioned::InputFile;
@@ -147,11 +148,7 @@ impl Arrays<'_> {
     /// Room for so many numbers.
     fn reserved<T>(&self, name: &str, n: usize) -> Result<Vec<T>> {
         let mut all = Vec::new();
-        all.try_reserve_exact(n).map_err(|_| Error::Memory {
-            what: format!("array `{name}` of {}", self.input.path().display()),
-            needed: (n as u64).saturating_mul(size_of::<T>() as u64),
-            budget: 0,
-        })?;
+        reserve(&mut all, n, || format!("array `{name}` of {}", self.input.path().display()))?;
         Ok(all)
     }
 

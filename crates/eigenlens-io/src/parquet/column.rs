@@ -1,7 +1,7 @@
 //! One column in one row group, some rows at a time.
 
 use super::meaning::Meaning;
-use super::pages::{Buffers, Guarded, Positioned};
+use super::pages::{Buffers, Guarded, Positioned, Room};
 use crate::calendar;
 use crate::decimal::{big_endian, decimal_to_f64};
 use crate::positioned::InputFile;
@@ -51,9 +51,10 @@ impl ColumnCursor {
         n_rows: usize,
         meaning: Meaning,
         cells: Cells,
+        room: Room,
         buffers: &Arc<Buffers>,
     ) -> Result<ColumnCursor> {
-        let positioned = Positioned::of_chunk(input.clone(), chunk, buffers);
+        let positioned = Positioned::of_chunk(input.clone(), chunk, room, buffers);
         let pages = Guarded::open(positioned, chunk, n_rows)?;
         let reader = get_column_reader(chunk.column_descr_ptr(), Box::new(pages));
         Ok(ColumnCursor { reader, meaning, levels: Vec::new(), cells })

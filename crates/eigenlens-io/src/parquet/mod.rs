@@ -18,6 +18,7 @@ mod meaning;
 mod pages;
 mod whole;
 
+use crate::budget::{self, check_columns};
 use crate::contain::contained;
 use crate::error::{Error, NO_ROWS, Result};
 use crate::exact::Rounded;
@@ -31,24 +32,28 @@ use ::parquet::file::statistics::Statistics;
 use column::{Cells, ColumnCursor};
 use eigenlens::AnyArray;
 use meaning::Meaning;
-use pages::Buffers;
+use pages::{Buffers, Room};
 use rayon::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
 
 /// Opens a Parquet file and reads its description.
 pub fn open(path: &Path) -> Result<ParquetSource> {
-    open_input(InputFile::open(path)?)
+    open_input(InputFile::open(path)?, None)
 }
 
-/// The same for a file that is open already.
-pub(crate) fn open_input(input: InputFile) -> Result<ParquetSource> {
+/// The same for a file that is open already, in so much memory. The pages of the columns that are read
+/// together must fit into it.
+pub(crate) fn open_input(input: InputFile, memory: Option<u64>) -> Result<ParquetSource> {
     let input = Arc::new(input);
+    check_footer(&input, memory)?;
     let whole = pages::Positioned::new(input.clone());
     let metadata = contained(|| ParquetMetaDataReader::new().parse_and_finish(&whole))
         .map_err(|panic| input.content(format!("not a readable Parquet file: {panic}")))?
         .map_err(|error| malformed(&input, None, error))?;
     let n_rows = checked_rows(&input, &metadata)?;
+    let n_columns = metadata.file_metadata().schema_descr().root_schema().get_fields().len();
+    check_columns(memory, n_columns, input.path())?;
     let (columns, meanings, notes) = contained(|| describe(&metadata))
         .map_err(|panic| input.content(format!("not a readable Parquet file: {panic}")))?;
     for (column, meaning) in columns.iter().zip(&meanings) {
@@ -57,7 +62,7 @@ pub(crate) fn open_input(input: InputFile) -> Result<ParquetSource> {
         }
     }
     let is_f32 = meaning::fits_f32(meanings.iter().flatten().map(|(_, meaning)| *meaning));
-    Ok(ParquetSource { input, metadata, columns, meanings, n_rows, is_f32, notes })
+    Ok(ParquetSource { input, metadata, columns, meanings, n_rows, is_f32, notes, memory })
 }
 
 /// An open Parquet file.
@@ -70,6 +75,7 @@ pub struct ParquetSource {
     n_rows: usize,
     is_f32: bool,
     notes: Vec<Note>,
+    memory: Option<u64>,
 }
 
 impl Source for ParquetSource {
@@ -166,12 +172,18 @@ impl ParquetSource {
         }))
     }
 
+    /// What pages may take where so many columns are read at the same time.
+    fn room(&self, n_columns: usize) -> Room {
+        Room { memory: self.memory, n_columns }
+    }
+
     /// A reading of one column in one row group.
     fn cursor(
         &self,
         group: usize,
         index: usize,
         is_label: bool,
+        room: Room,
         buffers: &Arc<Buffers>,
     ) -> Result<ColumnCursor> {
         let group = self.metadata.row_group(group);
@@ -186,10 +198,21 @@ impl ParquetSource {
             (false, true) => Cells::F32(Vec::new()),
             (false, false) => Cells::F64(Vec::new()),
         };
-        contained(|| ColumnCursor::open(&self.input, chunk, n_rows, *meaning, cells, buffers))
+        contained(|| ColumnCursor::open(&self.input, chunk, n_rows, *meaning, cells, room, buffers))
             .map_err(|panic| self.input.content_in(name, panic))?
             .map_err(|error| malformed(&self.input, Some(name), error))
     }
+}
+
+/// Refuses a description that does not fit a budget, before it is decoded.
+fn check_footer(input: &InputFile, memory: Option<u64>) -> Result<()> {
+    // Decoded it takes several times its bytes.
+    const DECODED: u64 = 8;
+    let n_bytes = input.n_bytes();
+    let tail = input.read(n_bytes.saturating_sub(8), n_bytes.min(8))?;
+    let length = tail.first_chunk::<4>().map_or(0, |length| u32::from_le_bytes(*length));
+    let needed = DECODED * u64::from(length).min(n_bytes);
+    budget::check(memory, needed, || format!("the description of {}", input.path().display()))
 }
 
 type Meanings = Vec<std::result::Result<(usize, Meaning), String>>;
@@ -245,10 +268,12 @@ impl BlockReader for Reader<'_> {
 impl Reader<'_> {
     fn open_group(&mut self) -> Result<()> {
         let (source, group, buffers) = (self.source, self.next_group, &self.buffers);
-        let numbers =
-            self.numbers.iter().map(|&column| source.cursor(group, column, false, buffers));
-        let labels = self.labels.iter().map(|&column| source.cursor(group, column, true, buffers));
-        self.cursors = numbers.chain(labels).collect::<Result<_>>()?;
+        let room = source.room(self.numbers.len() + self.labels.len());
+        let numbers = self.numbers.iter().map(|&column| (column, false));
+        let labels = self.labels.iter().map(|&column| (column, true));
+        self.cursors = (numbers.chain(labels))
+            .map(|(column, is_label)| source.cursor(group, column, is_label, room, buffers))
+            .collect::<Result<_>>()?;
         self.left_in_group = source.metadata.row_group(group).num_rows() as usize;
         self.next_group += 1;
         Ok(())

@@ -3,6 +3,7 @@
 //! The decoder believes what page headers say. One flipped bit there would have it ask for
 //! gigabytes, and a failed allocation cannot be caught.
 
+use crate::budget;
 use crate::error::Error;
 use crate::positioned::{InputFile, PositionedRead};
 use ::parquet::basic::Encoding;
@@ -28,7 +29,26 @@ pub(super) struct Positioned {
     /// What the column claims to hold after decompression; no page can be larger. `None` where no
     /// pages are read.
     largest_page: Option<u64>,
+    room: Room,
     buffers: Arc<Buffers>,
+}
+
+/// The memory that the pages of several columns may take which are read at the same time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    pub(super) memory: Option<u64>,
+    pub(super) n_columns: usize,
+}
+
+impl Room {
+    /// Refuses a page, as it is stored and decompressed, where as large ones of all columns do not fit.
+    fn check(&self, page: u64) -> Result<()> {
+        let needed = page.saturating_mul(self.n_columns as u64);
+        budget::check(self.memory, needed, || {
+            format!("a page of {page} bytes for each of {} columns", self.n_columns)
+        })
+        .map_err(|error| ParquetError::External(Box::new(error)))
+    }
 }
 
 /// Buffers of pages that are done with, for those to come: memory that is given back and asked for
@@ -70,17 +90,19 @@ impl Buffers {
 impl Positioned {
     /// For the footer.
     pub(super) fn new(input: Arc<InputFile>) -> Self {
-        Positioned { input, largest_page: None, buffers: Default::default() }
+        let room = Room { memory: None, n_columns: 1 };
+        Positioned { input, largest_page: None, room, buffers: Default::default() }
     }
 
     /// For the pages of one column.
     pub(super) fn of_chunk(
         input: Arc<InputFile>,
         chunk: &ColumnChunkMetaData,
+        room: Room,
         buffers: &Arc<Buffers>,
     ) -> Self {
         let largest_page = u64::try_from(chunk.uncompressed_size()).unwrap_or(0);
-        Positioned { input, largest_page: Some(largest_page), buffers: buffers.clone() }
+        Positioned { input, largest_page: Some(largest_page), room, buffers: buffers.clone() }
     }
 }
 
@@ -97,7 +119,7 @@ impl ChunkReader for Positioned {
         let from = PositionedRead::new(self.input.clone(), start, self.input.n_bytes());
         let mut read = BufReader::with_capacity(512, from);
         if let Some(largest) = self.largest_page {
-            check_header(read.fill_buf()?, largest)?;
+            self.room.check(check_header(read.fill_buf()?, largest)?)?;
         }
         Ok(read)
     }
@@ -183,7 +205,9 @@ impl PageReader for Guarded {
 
 /// The sizes a page header begins with (Thrift compact protocol: type, uncompressed size,
 /// compressed size, each a zigzag number behind a byte that says "next field, i32").
-fn check_header(header: &[u8], largest: u64) -> Result<()> {
+///
+/// Gives both sizes together.
+fn check_header(header: &[u8], largest: u64) -> Result<u64> {
     const NEXT_I32: u8 = 0x15;
     let mut rest = header;
     let mut field = || -> Option<u64> {
@@ -200,7 +224,7 @@ fn check_header(header: &[u8], largest: u64) -> Result<()> {
             "a page of {size} bytes, made from {stored}, in a column of {largest}"
         )));
     }
-    Ok(())
+    Ok(size.saturating_add(stored))
 }
 
 /// Text encodings begin with the lengths as packed differences, and how many there are: as many as

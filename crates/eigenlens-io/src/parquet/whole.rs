@@ -9,6 +9,7 @@ use crate::contain::contained;
 use crate::error::{Error, Result};
 use crate::source::{Block, Labels, Note, Told, Wanted};
 use eigenlens::AnyArray;
+use eigenlens::memory::try_bytes;
 use ndarray::{Array2, ArrayViewMut2, Axis, s};
 use rayon::prelude::*;
 use std::hint::black_box;
@@ -55,9 +56,9 @@ impl ParquetSource {
     ) -> Result<Array2<T>> {
         let shape = (self.n_rows, columns.len());
         let size = (size_of::<T>() as u64).saturating_mul((shape.0 as u64) * shape.1 as u64);
-        let too_large = |_| Error::Memory { what: "the table".into(), needed: size, budget: 0 };
         // Asked for politely first: an allocation that fails ends the program.
-        Vec::<T>::new().try_reserve_exact(shape.0.saturating_mul(shape.1)).map_err(too_large)?;
+        try_bytes(size)
+            .map_err(|_| Error::OutOfMemory { what: "the table".into(), needed: size })?;
         if size >= LARGE_TABLE {
             keep_freed_pages();
         }
@@ -89,7 +90,8 @@ impl ParquetSource {
         cells: fn(&Cells) -> &[T],
         reading: &Reading,
     ) -> Result<()> {
-        let open = |&column| self.cursor(group, column, false, &reading.buffers);
+        let room = self.room(COLUMNS * rayon::current_num_threads());
+        let open = |&column| self.cursor(group, column, false, room, &reading.buffers);
         let mut cursors = columns.iter().map(open).collect::<Result<Vec<_>>>()?;
         for start in (0..rows.nrows()).step_by(ROWS) {
             let n = ROWS.min(rows.nrows() - start);
@@ -106,9 +108,10 @@ impl ParquetSource {
     fn texts(&self, columns: &[usize], reading: &Reading) -> Result<Vec<Labels>> {
         let text = |&column: &usize| {
             let mut all = Labels::default();
+            let room = self.room(rayon::current_num_threads());
             for group in 0..self.metadata.num_row_groups() {
                 let n_rows = self.metadata.row_group(group).num_rows() as usize;
-                let mut cursor = self.cursor(group, column, true, &reading.buffers)?;
+                let mut cursor = self.cursor(group, column, true, room, &reading.buffers)?;
                 for start in (0..n_rows).step_by(ROWS) {
                     let n = ROWS.min(n_rows - start);
                     self.read(&mut cursor, column, n)?;

@@ -15,6 +15,7 @@ pub use csr::AnyCsr;
 pub(crate) use csr::{bytes_of, transposed};
 pub(crate) use names::Names;
 
+use crate::budget::{self, COLUMN_BYTES};
 use crate::error::{Error, Place, Result};
 use crate::source::{Block, BlockReader, Column, Labels, Note, Source, SparseRows, Wanted};
 use crate::transpose::rows_per_block;
@@ -222,15 +223,7 @@ fn within(
     n_features: usize,
     bytes_of_entries: u64,
 ) -> Result<()> {
-    // What a name takes: in the table, in what becomes of columns, in the model.
-    const NAME: u64 = 256;
-    let sides = 16 * n_samples as u64 + NAME * n_features as u64;
+    let sides = 16 * n_samples as u64 + COLUMN_BYTES * n_features as u64;
     let needed = bytes_of_entries.saturating_add(sides);
-    match memory.filter(|&budget| needed > budget) {
-        Some(budget) => {
-            let what = format!("the matrix in {}", path.display());
-            Err(Error::Memory { what, needed, budget })
-        }
-        None => Ok(()),
-    }
+    budget::check(memory, needed, || format!("the matrix in {}", path.display()))
 }

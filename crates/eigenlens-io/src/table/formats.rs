@@ -1,7 +1,7 @@
 //! Which format a file has. A new format is one row.
 
 use super::ReadOptions;
-use crate::csv::CsvSource;
+use crate::csv::{CsvOptions, CsvSource};
 use crate::error::{Error, Place, Result};
 use crate::file_kind::FileKind;
 use crate::input::Input;
@@ -39,14 +39,20 @@ const FORMATS: &[Format] = &[
         // Any bytes may be text; what cannot be is refused with its encoding named.
         kinds: &[],
         options: &["delimiter", "header", "no_header", "decimal", "missing_mark", "skip_bad_rows"],
-        open: Open::File(|input, options| Ok(Box::new(CsvSource::open(input, &options.csv)?))),
+        open: Open::File(|input, options| {
+            let csv = CsvOptions { memory: options.memory, ..options.csv.clone() };
+            Ok(Box::new(CsvSource::open(input, &csv)?))
+        }),
     },
     Format {
         name: "a Parquet file",
         extensions: &["parquet", "pq"],
         kinds: &[FileKind::Parquet],
         options: &[],
-        open: Open::File(|input, _| Ok(Box::new(parquet::open_input(InputFile::of(&input)?)?))),
+        open: Open::File(|input, options| {
+            let input = InputFile::of(&input)?;
+            Ok(Box::new(parquet::open_input(input, options.memory)?))
+        }),
     },
     Format {
         name: "an Arrow file",

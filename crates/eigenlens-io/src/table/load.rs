@@ -3,6 +3,7 @@
 use super::Table;
 use super::choice::Selection;
 use super::streamed::Streamed;
+use crate::budget::reserve;
 use crate::error::{Error, NO_ROWS, Place, Result};
 use crate::pool;
 use crate::source::{Block, Labels, Note, Source, SparseRows, Wanted};
@@ -153,11 +154,12 @@ impl Table {
     pub fn numbers(&self, columns: &[usize], required: &[usize]) -> Result<Array2<f64>> {
         let (numbers, required) = (columns.to_vec(), required.to_vec());
         let mut reader = self.source.open(&Wanted { numbers, labels: Vec::new(), required })?;
-        let mut all = Vec::new();
+        let rows = self.source.n_rows().unwrap_or_else(|| self.source.rows_guess());
+        let mut all = reserved(rows.saturating_mul(columns.len()))?;
         while let Some(block) = reader.next_block()? {
             match block.numbers {
-                AnyArray::F32(numbers) => all.extend(numbers.iter().map(|v| f64::from(*v))),
-                AnyArray::F64(numbers) => all.extend(numbers.iter()),
+                AnyArray::F32(numbers) => extend(&mut all, numbers.mapv(f64::from))?,
+                AnyArray::F64(numbers) => extend(&mut all, numbers)?,
             }
         }
         let shape = (all.len() / columns.len().max(1), columns.len());
@@ -291,24 +293,20 @@ impl Growing {
 
 fn reserved<T>(n: usize) -> Result<Vec<T>> {
     let mut all = Vec::new();
-    reserve(&mut all, n)?;
+    reserve(&mut all, n, the_table)?;
     Ok(all)
 }
 
-fn reserve<T>(all: &mut Vec<T>, more: usize) -> Result<()> {
-    let size = size_of::<T>() as u64;
-    all.try_reserve_exact(more).map_err(|_| Error::Memory {
-        what: String::from("the table"),
-        needed: size.saturating_mul((all.len() as u64).saturating_add(more as u64)),
-        budget: size * all.capacity() as u64,
-    })
+/// What the memory is for.
+fn the_table() -> String {
+    "the table".into()
 }
 
 fn extend<T: Copy>(all: &mut Vec<T>, more: Array2<T>) -> Result<()> {
     let (more, _) = more.into_raw_vec_and_offset();
     if all.capacity() - all.len() < more.len() {
         // Large vectors grow by remapping pages, not by copying, so that small steps are cheap.
-        reserve(all, more.len().max(all.len() / 16))?;
+        reserve(all, more.len().max(all.len() / 16), the_table)?;
     }
     all.extend_from_slice(&more);
     Ok(())

@@ -188,6 +188,26 @@ impl Target {
         }
     }
 
+    /// The least and the largest number, where the target is numbers.
+    pub fn number_range(&self) -> Option<(f64, f64)> {
+        let Body::Numbers(values) = &self.body else { return None };
+        let known = values.iter().filter(|v| !v.is_nan());
+        Some(known.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(*v), h.max(*v))))
+    }
+
+    /// About the bytes it takes in memory.
+    pub fn n_bytes(&self) -> u64 {
+        match &self.body {
+            Body::Classes { codes, names } => {
+                let names = names.iter().map(|name| size_of::<String>() + name.len());
+                (size_of_val(&codes[..]) + names.sum::<usize>()) as u64
+            }
+            Body::Numbers(values) | Body::Kernel(values) | Body::Factor(values) => {
+                8 * values.len() as u64
+            }
+        }
+    }
+
     /// Samples without a label or number, counted from 0.
     pub fn missing_rows(&self) -> Vec<usize> {
         match &self.body {

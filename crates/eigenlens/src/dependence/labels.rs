@@ -51,12 +51,14 @@ pub(crate) struct Labels {
 }
 
 impl Labels {
-    /// The factor of a target's kernel; `counts` weigh the samples.
+    /// The factor of a target's kernel; `counts` weigh the samples. A factor that becomes too wide for so much
+    /// memory is refused.
     pub fn new(
         target: &Target,
         kernel: LabelKernel,
         keep_unlabelled: bool,
         counts: Option<&[f64]>,
+        memory: Option<u64>,
     ) -> Result<Labels> {
         target.check()?;
         let missing = target.missing_rows();
@@ -71,7 +73,7 @@ impl Labels {
                 expected: format!("one for each of {} samples", counts.map_or(0, <[f64]>::len)),
             });
         }
-        let (factor, kernel, gamma, left) = factor(target, kernel, counts)?;
+        let (factor, kernel, gamma, left) = factor(target, kernel, counts, memory)?;
         let labelled = n - missing.len();
         let mut warnings = Vec::new();
         if let Some(classes) = target.class_names().map(<[String]>::len)
@@ -111,15 +113,37 @@ impl Labels {
         let (n, width) = (self.factor.len() as u64, self.factor.width() as u64);
         match self.factor.codes() {
             Some(_) => 4 * n + 8 * width,
-            // Columns first, then rows, then the rows times their weights.
-            None => 3 * 8 * n * width,
+            None => dense_memory(n, width),
         }
     }
 }
 
+/// Bytes of a factor (n × ℓ) and while it was made.
+fn dense_memory(n: u64, width: u64) -> u64 {
+    // Columns first, then rows, then the rows times their weights.
+    (3 * 8 * n).saturating_mul(width)
+}
+
+/// Refuses a factor that has not ended within the columns that there is memory for.
+fn refuse_wide(n: usize, memory: Option<u64>) -> Error {
+    let (route, budget) = ("the label kernel".into(), memory.unwrap_or(u64::MAX));
+    Error::Memory { route, needed: dense_memory(n as u64, WIDEST.min(n) as u64), budget }
+}
+
+/// The most columns of a factor that there is memory for.
+fn most_columns(n: usize, memory: Option<u64>) -> usize {
+    let room = memory.map_or(u64::MAX, |memory| memory / dense_memory(n as u64, 1).max(1));
+    usize::try_from(room).unwrap_or(usize::MAX)
+}
+
 type Named = (Factor, &'static str, Option<f64>, f64);
 
-fn factor(target: &Target, kernel: LabelKernel, counts: Option<&[f64]>) -> Result<Named> {
+fn factor(
+    target: &Target,
+    kernel: LabelKernel,
+    counts: Option<&[f64]>,
+    memory: Option<u64>,
+) -> Result<Named> {
     let unsupported =
         |what: &str, why| Err(Error::Unsupported { what: what.into(), why, instead: None });
     match (&target.body, kernel) {
@@ -136,9 +160,9 @@ fn factor(target: &Target, kernel: LabelKernel, counts: Option<&[f64]>) -> Resul
         (TargetBody::Numbers(_), LabelKernel::Delta) => {
             unsupported("the delta kernel", "needs classes, but the target is a number")
         }
-        (TargetBody::Numbers(values), LabelKernel::Auto) => gaussian(values, None, counts),
+        (TargetBody::Numbers(values), LabelKernel::Auto) => gaussian(values, None, counts, memory),
         (TargetBody::Numbers(values), LabelKernel::Gaussian { gamma }) => {
-            gaussian(values, gamma, counts)
+            gaussian(values, gamma, counts, memory)
         }
         (TargetBody::Kernel(kernel), LabelKernel::Auto) => {
             let thin = of_matrix(kernel)?;
@@ -155,13 +179,22 @@ fn factor(target: &Target, kernel: LabelKernel, counts: Option<&[f64]>) -> Resul
 }
 
 /// The thin factor of `exp(−γ ‖y − y′‖²)`, by pivoted Cholesky.
-fn gaussian(values: &Array2<f64>, gamma: Option<f64>, counts: Option<&[f64]>) -> Result<Named> {
+fn gaussian(
+    values: &Array2<f64>,
+    gamma: Option<f64>,
+    counts: Option<&[f64]>,
+    memory: Option<u64>,
+) -> Result<Named> {
     if let Some(gamma) = gamma.filter(|g| !(*g > 0.0 && g.is_finite())) {
         return Err(Error::Parameter {
             name: "label_gamma",
             value: gamma.to_string(),
             expected: "above 0",
         });
+    }
+    let room = most_columns(values.nrows(), memory);
+    if room == 0 {
+        return Err(refuse_wide(values.nrows(), memory));
     }
     let labelled: Vec<usize> =
         (0..values.nrows()).filter(|&i| values.row(i).iter().all(|v| !v.is_nan())).collect();
@@ -179,8 +212,11 @@ fn gaussian(values: &Array2<f64>, gamma: Option<f64>, counts: Option<&[f64]>) ->
             *o = (-gamma * square).exp();
         }
     };
-    let thin = pivoted_cholesky(vec![1.0; known.nrows()], column, TRACE, WIDEST);
+    let thin = pivoted_cholesky(vec![1.0; known.nrows()], column, TRACE, WIDEST.min(room));
     let left = share(&thin);
+    if left > TRACE && thin.factor.ncols() == room && room < WIDEST {
+        return Err(refuse_wide(values.nrows(), memory));
+    }
     let mut rows = thin.factor;
     if labelled.len() < values.nrows() {
         let mut all = Array2::from_elem((values.nrows(), rows.ncols()), f64::NAN);

@@ -379,6 +379,14 @@ pub enum Error {
         /// Bytes allowed.
         budget: u64,
     },
+    /// The system does not give the memory that is needed.
+    #[error("{what} needs {} of memory, which the system does not give", Bytes(*needed))]
+    OutOfMemory {
+        /// What needs it.
+        what: String,
+        /// Bytes it needs.
+        needed: u64,
+    },
     /// An iteration stopped before it met its tolerance.
     #[error(
         "{what} did not converge in {iterations} iterations (residual {residual:e}, wanted {tolerance:e})"
@@ -516,7 +524,7 @@ impl Error {
             | Error::NothingLeft { .. }
             | Error::TargetIsFeature { .. }
             | Error::WeightSum { .. } => ErrorKind::Usage,
-            Error::Memory { .. } => ErrorKind::Memory,
+            Error::Memory { .. } | Error::OutOfMemory { .. } => ErrorKind::Memory,
             Error::NotConverged { .. } | Error::Cancelled | Error::Internal(_) => {
                 ErrorKind::Computation
             }

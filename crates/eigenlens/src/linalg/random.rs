@@ -17,6 +17,9 @@ pub(crate) fn seed_for(seed: u64, fingerprint: u64) -> u64 {
     digest::of_words(&[seed, fingerprint])
 }
 
+/// The purpose of samples that are drawn from a density.
+pub(crate) const SAMPLES: u64 = 7;
+
 /// Uniform on (0, 1).
 pub(crate) fn uniform(rng: &mut ChaCha8Rng) -> f64 {
     ((rng.next_u64() >> 11) as f64 + 0.5) * 2f64.powi(-53)

@@ -130,7 +130,7 @@ impl Fit {
             });
         }
         self.n_components.check()?;
-        let plan = self.plan_em(&data.shape())?;
+        let plan = self.plan_em(&data.shape())?.reserved()?;
         pool::run(self.options.threads, || {
             let surveyed = Surveyed::new(data, self.standardize)?;
             if surveyed.observed.missing_counts.missing == 0

@@ -137,7 +137,7 @@ impl Fit {
         want_scores: bool,
     ) -> Result<(PcaModel, Array2<T>)> {
         let shape = data.shape();
-        let plan = self.plan(&shape)?;
+        let plan = self.plan(&shape)?.reserved()?;
         pool::run(self.options.threads, || {
             let (why, careful) = match self.fit_by_route(data, &plan, want_scores, false)? {
                 RouteOutcome::GivenUp { why, next } => (why, next),
@@ -202,10 +202,12 @@ impl Fit {
             tolerance: self.tolerance::<T>(),
             seed: random::seed_for(self.options.seed, grid.fingerprint()),
         };
-        let mut scores = want_scores.then(|| {
-            let factors = factors(&values, self.whiten, first.scaler.exponent);
-            Scores::gather(factors, grid.n_rows().unwrap_or(0))
-        });
+        let mut scores = want_scores
+            .then(|| {
+                let factors = factors(&values, self.whiten, first.scaler.exponent);
+                Scores::gather(factors, grid.n_rows().unwrap_or(0))
+            })
+            .transpose()?;
         let mut moments = ScoreMoments::new(found.k);
         let certificate =
             certifier.certify(&standardized(), &solver, scores.as_mut(), &mut moments)?;

@@ -95,7 +95,7 @@ fn from_matrix(
     fit.n_components.check()?;
     let d = matrix.nrows();
     let (reason, needed) = ("a matrix in place of data".into(), 8 * (8 * d * d) as u64);
-    let plan = plan::only(Route::Given, reason, 0, needed, fit.options.memory)?;
+    let plan = plan::only(Route::Given, reason, 0, needed, fit.options.memory)?.reserved()?;
     pool::run(fit.options.threads, || {
         // 1. All pairs: the smallest value is wanted too, for a negative one is no covariance's.
         let variances = matrix.diag().to_vec();

@@ -245,7 +245,7 @@ impl KernelPca {
     }
 
     fn fit_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<KernelPcaModel> {
-        let plan = self.plan(data)?;
+        let plan = self.plan(data)?.reserved()?;
         pool::run(self.options.threads, || {
             let kernel = self.kernel.resolve(data, self.options.seed)?;
             match plan.route {

@@ -157,7 +157,7 @@ impl KernelSupervisedPca {
         self.check(&data.shape(), target)?;
         pool::run(self.options.threads, || {
             let labels = self.labels(target)?;
-            let plan = self.planned(&data.shape(), &labels)?;
+            let plan = self.planned(&data.shape(), &labels)?.reserved()?;
             self.run(data, target, &labels, plan)
         })?
     }
@@ -175,7 +175,7 @@ impl KernelSupervisedPca {
     }
 
     fn labels(&self, target: &Target) -> Result<Labels> {
-        Labels::new(target, self.label_kernel, self.keep_unlabelled, None)
+        Labels::new(target, self.label_kernel, self.keep_unlabelled, None, self.options.memory)
     }
 
     fn run<T: Scalar>(

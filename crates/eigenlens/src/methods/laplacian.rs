@@ -222,6 +222,7 @@ impl LaplacianEigenmaps {
         let shape = spectral::counted(data)?;
         let n = spectral::check(&shape, &self.options)?;
         let (k, plan) = self.checked(&shape, n)?;
+        let plan = plan.reserved()?;
         pool::run(self.options.threads, || self.run(data, n, k, plan))?
     }
 

@@ -206,6 +206,7 @@ impl Lle {
     fn fit_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<EmbeddingModel> {
         let n = spectral::check(&spectral::counted(data)?, &self.options)?;
         let (k, plan) = self.checked(n, data.n_features())?;
+        let plan = plan.reserved()?;
         pool::run(self.options.threads, || self.run(data, n, k, plan))?
     }
 

@@ -127,6 +127,7 @@ impl Mds {
         let shape = spectral::counted(data)?;
         let n = spectral::check(&shape, &self.options)?;
         let (k, plan) = self.checked(&shape, n)?;
+        let plan = plan.reserved()?;
         if self.given {
             return self.embed_distances(data);
         }

@@ -217,7 +217,7 @@ impl PpcaMixture {
         if self.n_parts == 0 {
             return Err(no_parts());
         }
-        let plan = self.plan(data)?;
+        let plan = self.plan(data)?.reserved()?;
         match data.missing() {
             Missing::Error => refuse_missing(data)?,
             Missing::Em => {}

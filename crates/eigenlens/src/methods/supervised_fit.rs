@@ -79,10 +79,12 @@ impl<T: Scalar> Supervised<'_, '_, T> {
         let map = LinearMap { scaler: scaler.clone(), components, rank, threads };
         // 4. Scores, variances, HSIC and residuals, in one pass over the data.
         let unit = power_of_two(scaler.exponent);
-        let mut scores = (want_scores && self.estimator.center).then(|| {
-            let factors = (0..k).map(|j| if j < rank { unit } else { 0.0 }).collect();
-            Scores::gather(factors, grid.n_rows().unwrap_or(0))
-        });
+        let mut scores = (want_scores && self.estimator.center)
+            .then(|| {
+                let factors = (0..k).map(|j| if j < rank { unit } else { 0.0 }).collect();
+                Scores::gather(factors, grid.n_rows().unwrap_or(0))
+            })
+            .transpose()?;
         let measured =
             self.measure(&standardized, &blend, &pairs, &map, &values, scores.as_mut())?;
         let divisor = columns.weight - 1.0;

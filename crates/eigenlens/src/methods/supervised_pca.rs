@@ -196,7 +196,7 @@ impl SupervisedPca {
         self.check(&data.shape(), target)?;
         pool::run(self.options.threads, || {
             let labels = self.labels(RowGrid::new(data)?.counts(), target)?;
-            let plan = supervised_fit::plan(self, &data.shape(), &labels)?;
+            let plan = supervised_fit::plan(self, &data.shape(), &labels)?.reserved()?;
             let fit = Supervised { estimator: self, data, target, labels: &labels };
             if self.supervision == 0.0 {
                 fit.unsupervised(want_scores)
@@ -207,7 +207,7 @@ impl SupervisedPca {
     }
 
     fn labels(&self, counts: Option<&[f64]>, target: &Target) -> Result<Labels> {
-        Labels::new(target, self.kernel, self.keep_unlabelled, counts)
+        Labels::new(target, self.kernel, self.keep_unlabelled, counts, self.options.memory)
     }
 
     /// PCA with the same options: the other end of the dial.

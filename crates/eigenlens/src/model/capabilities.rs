@@ -6,6 +6,7 @@ use super::ppca::{HeldOut, Imputation, ImputedEntry, Posterior};
 use super::{PcaModel, PpcaMixtureModel, PpcaModel};
 use crate::data::{AnyArray, AnyDataset};
 use crate::error::Result;
+use crate::linalg::random::{self, SAMPLES};
 use crate::scalar::Scalar;
 use ndarray::{Array1, Array2, Axis};
 
@@ -22,10 +23,25 @@ pub trait Density: Send + Sync {
     fn score_samples(&self, data: &AnyDataset) -> Result<Array2<f64>>;
 
     /// Draws `n` samples.
-    fn sample(&self, n: usize, seed: u64) -> Drawn;
+    fn sample(&self, n: usize, seed: u64) -> Drawn {
+        self.sampler(seed).draw(n)
+    }
+
+    /// Draws the same samples some at a time: those of a seed do not depend on how many that is.
+    fn sampler(&self, seed: u64) -> Sampler<'_>;
 
     /// Fills missing entries by their conditional mean, or by so many draws.
     fn impute(&self, data: &AnyDataset, draws: usize, seed: u64) -> Result<Imputed>;
+}
+
+/// Draws samples from a density, each of them once.
+pub struct Sampler<'a>(Box<dyn FnMut(usize) -> Drawn + 'a>);
+
+impl Sampler<'_> {
+    /// The next `n` samples.
+    pub fn draw(&mut self, n: usize) -> Drawn {
+        (self.0)(n)
+    }
 }
 
 /// Samples drawn from a density.
@@ -150,8 +166,9 @@ impl Density for PpcaModel {
         }))
     }
 
-    fn sample(&self, n: usize, seed: u64) -> Drawn {
-        Drawn { rows: self.sample(n, seed), classes: None }
+    fn sampler(&self, seed: u64) -> Sampler<'_> {
+        let mut rng = random::stream(seed, SAMPLES);
+        Sampler(Box::new(move |n| Drawn { rows: self.draw(n, &mut rng), classes: None }))
     }
 
     fn impute(&self, data: &AnyDataset, draws: usize, seed: u64) -> Result<Imputed> {
@@ -180,9 +197,12 @@ impl Density for PpcaMixtureModel {
         }))
     }
 
-    fn sample(&self, n: usize, seed: u64) -> Drawn {
-        let (rows, parts) = self.sample(n, seed);
-        Drawn { rows, classes: Some(parts) }
+    fn sampler(&self, seed: u64) -> Sampler<'_> {
+        let mut rng = random::stream(seed, SAMPLES);
+        Sampler(Box::new(move |n| {
+            let (rows, parts) = self.draw(n, &mut rng);
+            Drawn { rows, classes: Some(parts) }
+        }))
     }
 
     fn impute(&self, data: &AnyDataset, draws: usize, seed: u64) -> Result<Imputed> {

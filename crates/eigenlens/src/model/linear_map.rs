@@ -48,7 +48,7 @@ impl LinearMap {
     }
 
     fn transform_typed<T: Scalar>(&self, data: &Dataset<T>, factors: &[f64]) -> Result<Array2<T>> {
-        let mut scores = Scores::gather(factors.to_vec(), data.n_samples().unwrap_or(0));
+        let mut scores = Scores::gather(factors.to_vec(), data.n_samples().unwrap_or(0))?;
         self.run(data, &mut scores)?;
         scores.into_array()
     }

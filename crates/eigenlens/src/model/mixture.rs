@@ -12,10 +12,11 @@ use crate::data::{AnyDataset, DataShape, Dataset, Made, Target, compiled_here};
 use crate::em::{FactorGaussian, Latent};
 use crate::error::{Error, Result};
 use crate::linalg::dense::power_of_two;
-use crate::linalg::random;
+use crate::linalg::random::{self, SAMPLES};
 use crate::passes::Scaler;
 use crate::scalar::Scalar;
 use ndarray::{Array1, Array2};
+use rand_chacha::ChaCha8Rng;
 
 /// A fitted mixture: every sample comes from one of several Gaussians with a low-rank covariance
 /// plus noise. See [`PpcaMixture`](crate::PpcaMixture) for how to make one.
@@ -208,21 +209,25 @@ impl PpcaMixtureModel {
 
     /// Draws `n` samples (n × d), and the part that each comes from.
     pub fn sample(&self, n: usize, seed: u64) -> (Array2<f64>, Vec<usize>) {
-        let mut rng = random::stream(seed, 7);
+        self.draw(n, &mut random::stream(seed, SAMPLES))
+    }
+
+    /// The next `n` samples (n × d), and the part that each comes from.
+    pub(super) fn draw(&self, n: usize, rng: &mut ChaCha8Rng) -> (Array2<f64>, Vec<usize>) {
         let mut rows = Array2::zeros((n, self.n_features()));
         let mut from = Vec::with_capacity(n);
         for mut row in rows.rows_mut() {
-            let mut left = random::uniform(&mut rng);
+            let mut left = random::uniform(rng);
             let c = self.parts.iter().position(|p| {
                 left -= p.share;
                 left <= 0.0
             });
             let c = c.unwrap_or(self.parts.len() - 1);
             let part = &self.parts[c];
-            let z: Vec<f64> = (0..part.k()).map(|_| random::normal(&mut rng)).collect();
+            let z: Vec<f64> = (0..part.k()).map(|_| random::normal(rng)).collect();
             for (f, x) in row.iter_mut().enumerate() {
                 let along: f64 = part.w.row(f).iter().zip(&z).map(|(w, z)| w * z).sum();
-                let noise = part.noise.sqrt() * random::normal(&mut rng);
+                let noise = part.noise.sqrt() * random::normal(rng);
                 *x = self.scaler.unstandardize(part.mean[f] + along + noise, f);
             }
             from.push(c);

@@ -35,8 +35,8 @@ pub mod supplementary;
 pub(crate) mod verify;
 
 pub use capabilities::{
-    Classifier, Density, Drawn, Imputed, LatentGaussian, ScoresWithErrors, UncertainScores,
-    most_probable,
+    Classifier, Density, Drawn, Imputed, LatentGaussian, Sampler, ScoresWithErrors,
+    UncertainScores, most_probable,
 };
 pub use core::ModelCore;
 pub use ellipse::{Ellipse, covariance_ellipse, normal_ellipse};

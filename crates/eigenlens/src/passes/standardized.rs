@@ -20,6 +20,7 @@ use crate::linalg::simd::{
     self, Ahead, Columns, GemmFlags, Left, Lines, Tile, add_gemm_small_n_transposed, fetch_lines,
     vectorized,
 };
+use crate::memory;
 use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
@@ -64,9 +65,9 @@ pub(crate) struct Scores<'o, T: Scalar> {
 
 impl<'o, T: Scalar> Scores<'o, T> {
     /// Gathers scores, with room for `rows`.
-    pub fn gather(factors: Vec<f64>, rows: usize) -> Self {
-        let values = vec![T::default(); rows.saturating_mul(factors.len())];
-        Scores { factors, values, used: 0, sink: None }
+    pub fn gather(factors: Vec<f64>, rows: usize) -> Result<Self> {
+        let values = memory::zeros("the scores", rows.saturating_mul(factors.len()))?;
+        Ok(Scores { factors, values, used: 0, sink: None })
     }
 
     /// Hands scores on as they are made.

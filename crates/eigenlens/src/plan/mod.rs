@@ -9,6 +9,7 @@ pub(crate) use covariance::{Beside, CovarianceTask, likely_applications};
 pub use route::Route;
 
 use crate::error::{Bytes, Error, Result};
+use crate::memory;
 use crate::n_components::NComponents;
 use std::fmt;
 
@@ -31,6 +32,12 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The same, if the system has the memory that is likely to be needed: asked before the first row is read.
+    pub(crate) fn reserved(self) -> Result<Plan> {
+        memory::check(&self.route.in_words(), self.likely_memory)?;
+        Ok(self)
+    }
+
     /// Of a route that needs as much memory as is likely.
     pub(crate) fn new(route: Route, reason: String, passes: usize, peak_memory: u64) -> Plan {
         Plan { route, reason, passes, peak_memory, likely_memory: peak_memory }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// Each layer may use those before it, and itself.
 const LAYERS: [&[&str]; 11] = [
-    &["scalar", "error", "options"],
+    &["scalar", "error", "options", "memory"],
     &["linalg"],
     &["data"],
     &["passes"],

@@ -33,6 +33,7 @@ pub(super) fn run<T: Scalar>(
         let mut grid = RowGrid::new(data)?;
         let classes = Classes::new(lda, target, grid.counts())?;
         let (steps, plan) = Task::new(lda, &data.shape(), &classes).plan()?;
+        let plan = plan.reserved()?;
         // Step 1: the means of all and of the classes.
         let means = Means::of(&mut grid, &classes)?;
         let fit = LdaFit { lda, data, grid: &grid, classes: &classes, means: &means };

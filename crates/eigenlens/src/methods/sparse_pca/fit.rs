@@ -124,7 +124,7 @@ pub(super) fn with_gram<T: Scalar, R: Send>(
     data: &Dataset<T>,
     work: impl FnOnce(Gram, Context) -> Result<R> + Send,
 ) -> Result<R> {
-    let plan = plan(of, &data.shape())?;
+    let plan = plan(of, &data.shape())?.reserved()?;
     pool::run(of.fit.options.threads, || {
         let mut grid = RowGrid::new(data)?;
         let (columns, scatter) = if plan.route == Route::Covariance {
@@ -213,7 +213,7 @@ fn given(
     let exact = of.proof.is_some();
     let needed = 8 * 8 * d * d + extra_memory(of, d, Route::Covariance, exact);
     let reason = "a matrix in place of data".into();
-    let plan = plan::only(Route::Given, reason, 0, needed, of.fit.options.memory)?;
+    let plan = plan::only(Route::Given, reason, 0, needed, of.fit.options.memory)?.reserved()?;
     let variances = matrix.diag().to_vec();
     Ok(Context { scaler, variances, n_samples, feature_names: None, plan, warnings: Vec::new() })
 }

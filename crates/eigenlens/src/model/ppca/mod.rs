@@ -15,11 +15,13 @@ use crate::data::{Dataset, Made, MissingReport, compiled_here};
 use crate::em::Latent;
 use crate::error::{Error, Result, Warning};
 use crate::linalg::dense::power_of_two;
-use crate::linalg::{pool, random};
+use crate::linalg::pool;
+use crate::linalg::random::{self, SAMPLES};
 use crate::plan::Plan;
 use crate::scalar::Scalar;
 use crate::solver::Certificate;
 use ndarray::{Array2, ArrayView2};
+use rand_chacha::ChaCha8Rng;
 
 /// How an expectation maximisation went.
 #[derive(Clone, Debug, PartialEq)]
@@ -276,16 +278,20 @@ impl PpcaModel {
 
     /// Draws `n` samples (n × d).
     pub fn sample(&self, n: usize, seed: u64) -> Array2<f64> {
+        self.draw(n, &mut random::stream(seed, SAMPLES))
+    }
+
+    /// The next `n` samples (n × d).
+    pub(super) fn draw(&self, n: usize, rng: &mut ChaCha8Rng) -> Array2<f64> {
         let (latent, map) = (self.latent(), self.map());
         let (d, k) = latent.w.dim();
         let sd = self.noise.sqrt();
-        let mut rng = random::stream(seed, 7);
         let mut rows = Array2::zeros((n, d));
         for mut row in rows.rows_mut() {
-            let z: Vec<f64> = (0..k).map(|_| random::normal(&mut rng)).collect();
+            let z: Vec<f64> = (0..k).map(|_| random::normal(rng)).collect();
             for (f, x) in row.iter_mut().enumerate() {
                 let along: f64 = latent.w.row(f).iter().zip(&z).map(|(w, z)| w * z).sum();
-                *x = map.scaler.unstandardize(along + sd * random::normal(&mut rng), f);
+                *x = map.scaler.unstandardize(along + sd * random::normal(rng), f);
             }
         }
         rows
