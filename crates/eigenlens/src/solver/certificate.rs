@@ -469,7 +469,7 @@ const SMALL_COORDINATE: f64 = 0.1;
 const LARGER_COORDINATE: f64 = 0.2;
 
 /// The probability that all [`PROBES`] Gaussian probes are nearly orthogonal to a given direction.
-fn probe_failure() -> f64 {
+pub(crate) fn probe_failure() -> f64 {
     (0.8 * SMALL_COORDINATE).powi(PROBES as i32)
 }
 

@@ -109,7 +109,7 @@ impl MeasuredPairs<'_> {
             let claim = format!("bound on the error of the {} of {name}", wording.value);
             covers(checks, claim, of.value_errors[j], least.value_errors[j]);
             let claim = format!("bound on the angle of {name}");
-            covers(checks, claim, of.angles[j], least.angles[j]);
+            covers(checks, claim, of.angles[j], self.least_angle_of(j).max(least.angles[j]));
         }
         let range = |g: &Range<usize>| format!("{}–{}", g.start + 1, g.end);
         // Groups may go on with null components, which are not measured everywhere.
@@ -128,28 +128,40 @@ impl MeasuredPairs<'_> {
         }
     }
 
-    /// The certificate of residuals that are as small as the measurement allows.
+    /// The certificate of values that are as good as the measurement allows, and of directions that are as good as
+    /// numbers can be.
     fn least_certificate(&self) -> Certificate {
         let less = |(measured, slack): (&f64, &f64)| (measured.abs() - slack).max(0.0);
-        let residuals: Vec<f64> = self.residuals.iter().zip(&self.slack).map(less).collect();
         let along: Vec<f64> = self.along.iter().zip(&self.slack).map(less).collect();
         let values: Vec<f64> = self.values.iter().copied().chain(self.next).collect();
+        let rounding = values.iter().map(|v| LEAST_ROUNDING * v.max(0.0)).map(|r| (r, r));
         certificate::certify(Measured {
             values: &values,
             k: self.values.len(),
-            residuals: &residuals,
+            residuals: &along,
             along: &along,
+            rounding: rounding.collect(),
+            parts: None,
             orthogonality: self.orthogonality,
             rounding_floor: 0.0,
             evidence: self.certificate.evidence,
             none_missed: self.certificate.none_missed,
+            unseen: 0.0,
         })
+    }
+
+    /// sin θ of component j is at least its residual, but for what is along it, over the largest gap there is.
+    fn least_angle_of(&self, j: usize) -> f64 {
+        let (top, value) = (self.top(), self.values[j]);
+        let across = (self.residuals[j].powi(2) - self.along[j].powi(2)).max(0.0).sqrt();
+        (across - self.slack[j]).max(0.0) / (top - value).max(value).max(f64::MIN_POSITIVE)
     }
 
     /// sin θ of the span of a group can be bounded by nothing less (Davis & Kahan 1970).
     fn least_angle(&self, group: &Range<usize>, top: f64) -> f64 {
         let less = |j: usize| ((self.residuals[j] - self.slack[j]).max(0.0) / top).powi(2);
-        let size = Sum::of(group.clone().map(less)).sqrt() + UNIT_ROUNDOFF;
+        let rounding = LEAST_ROUNDING * self.values[group.end - 1].max(0.0) / top;
+        let size = Sum::of(group.clone().map(less)).sqrt() + rounding;
         let above = match group.start {
             0 => f64::INFINITY,
             start => (self.values[start - 1] - self.values[start]) / top,
@@ -170,7 +182,7 @@ impl MeasuredPairs<'_> {
     fn check_evidence(&self, checks: &mut Checks) {
         if let Evidence::Probes { failure } = self.certificate.evidence {
             let claim = "probability that the bounds on residuals fail";
-            checks.bound(claim, failure, certificate::probe_failure(), 1e-3 * failure);
+            checks.bound(claim, failure, certificate::error_failure(), 1e-3 * failure);
         }
     }
 
@@ -228,11 +240,14 @@ impl MeasuredPairs<'_> {
     }
 }
 
+/// No bound is smaller, relative to the value it is of: of few numbers some may come out a little better than they
+/// are rounded.
+const LEAST_ROUNDING: f64 = 1e-3 * UNIT_ROUNDOFF;
+
 /// A bound that must cover a measurement; smaller than rounding can be it is believed only of 0, and only where
 /// nothing is found. `size` is that of what was rounded.
 fn believable(checks: &mut Checks, claim: String, claimed: f64, found: f64, slack: f64, size: f64) {
-    // Of few numbers some may come out a little better than they are rounded.
-    let floor = 1e-3 * UNIT_ROUNDOFF * size;
+    let floor = LEAST_ROUNDING * size;
     let fine_enough = claimed >= floor || (claimed == 0.0 && found <= 16.0 * UNIT_ROUNDOFF * size);
     let holds = found <= claimed + slack && fine_enough;
     checks.push(claim, claimed.into(), found.into(), Some(slack), holds);
