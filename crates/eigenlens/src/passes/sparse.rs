@@ -53,7 +53,7 @@ pub(super) fn columns<T: Scalar>(grid: &RowGrid<T>) -> Result<Columns> {
     }
     grid.set_fingerprint(digest::of_words(&[
         x.fingerprint(),
-        grid.counts().map_or(0, |counts| digest::of_numbers(counts)),
+        grid.counts().map_or(0, digest::of_numbers),
     ]));
     let (n, d) = (x.n_rows(), x.n_columns());
     let count = |i: usize| grid.counts().map_or(1.0, |c| c[i]);
