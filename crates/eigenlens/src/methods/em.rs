@@ -448,7 +448,7 @@ impl<T: Scalar> LeadingPairs for EmFits<'_, '_, '_, T> {
         // A full covariance has one variance that may as well be called noise: with k = d − 1 the
         // model is as free as with k = d.
         let k = k.min(self.shape.n_features.saturating_sub(1));
-        let seed = random::seed_for(self.fit.options.seed, grid.fingerprint());
+        let seed = self.fit.options.seed;
         fit(grid, scaler, variances, k, self.bayesian, &em, seed, self.observer)
     }
 

@@ -197,7 +197,7 @@ impl Fit {
             rank,
             variances: &first.variances,
             total: first.total,
-            weight: first.columns.weight,
+            rows: first.columns.rows,
             divisor: first.columns.weight - 1.0,
             tolerance: self.tolerance::<T>(),
             seed: random::seed_for(self.options.seed, grid.fingerprint()),

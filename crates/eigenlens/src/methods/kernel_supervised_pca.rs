@@ -446,9 +446,12 @@ fn certify(
     let product = applied(gram, combined.view())?;
     let product = gemm::transposed_product(delta.view(), product.view());
     let size = gram.diagonal().iter().fold(0.0f64, |most, v| most.max(v.abs()));
-    let norm = delta.iter().map(|v| v * v).sum::<f64>();
-    let rounding = gram.rounding(size, combined.view()).into_iter();
-    let rounding = rounding.fold(0.0f64, |most, (residual, _)| most.max(residual)) * norm.max(1.0);
+    // Of unit vectors; those that are multiplied have lengths of their own.
+    let norm = delta.iter().map(|v| v * v).sum::<f64>().sqrt();
+    let lengths = combined.map_axis(Axis(0), |c| c.dot(&c).sqrt().max(f64::MIN_POSITIVE));
+    let rounding = gram.rounding(size, (&combined / &lengths).view()).into_iter().zip(&lengths);
+    let rounding =
+        rounding.fold(0.0f64, |most, ((error, _), length)| most.max(error * length * norm));
     let mut measured = values.to_vec();
     let mut residuals = certificate::residuals(product.view(), vectors.view(), values);
     let mut along = certificate::along(product.view(), vectors.view(), values);

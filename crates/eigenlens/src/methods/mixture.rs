@@ -8,7 +8,7 @@ use super::ppca::refuse_missing;
 use crate::data::{AnyDataset, DataShape, Dataset, Missing, MissingReport, Target, compiled_here};
 use crate::em::{Em, Memory, Observer, Progress, fit_mixture, least_samples, memory};
 use crate::error::{Error, Result, Warning};
-use crate::linalg::{pool, random};
+use crate::linalg::pool;
 use crate::model::ModelCore;
 use crate::model::PpcaMixtureModel;
 use crate::model::ppca::EmRecord;
@@ -267,7 +267,7 @@ impl PpcaMixture {
             self.n_parts,
             self.starts,
             &em,
-            random::seed_for(self.fit.options.seed, surveyed.grid.fingerprint()),
+            self.fit.options.seed,
             observer,
         )?;
         let missing_counts = &surveyed.observed.missing_counts;

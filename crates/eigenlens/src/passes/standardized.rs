@@ -120,20 +120,20 @@ impl<T: Scalar> Standardized<'_, T> {
         self.grid.data.n_features()
     }
 
-    /// The additions one entry of `Xsᵀ W Xs V` goes through, for V of so many columns and rows of this weight: within
-    /// a panel of rows, within a reduction block, and over all of them.
-    pub fn additions(&self, columns: usize, weight: f64) -> f64 {
-        let d = self.n_features();
+    /// The additions one entry of `Xsᵀ W Xs V` goes through, for V of so many columns and so many rows: within a
+    /// panel of rows, within a reduction block, and over all of them.
+    pub fn additions(&self, columns: usize, rows: usize) -> f64 {
+        let (d, rows) = (self.n_features(), rows as f64);
         let (panel, block) = if self.grid.is_sparse() {
-            let piece = weight / sparse::PIECES as f64;
+            let piece = rows / sparse::PIECES as f64;
             (piece, piece)
         } else if d * columns * 8 <= SMALL_PRODUCT {
             (panel_rows(d) as f64, reduction_block_rows(d) as f64)
         } else {
-            (RANGE_ROWS as f64, weight)
+            (RANGE_ROWS as f64, rows)
         };
-        let (panel, block) = (panel.min(weight).max(1.0), block.min(weight).max(1.0));
-        panel + block / panel + weight / block
+        let (panel, block) = (panel.min(rows).max(1.0), block.min(rows).max(1.0));
+        panel + block / panel + rows / block
     }
 
     /// The additions that make one score.

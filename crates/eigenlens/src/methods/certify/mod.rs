@@ -27,8 +27,8 @@ pub(super) struct Certifier<'a> {
     pub variances: &'a [f64],
     /// Their sum.
     pub total: f64,
-    /// n.
-    pub weight: f64,
+    /// Rows of positive weight.
+    pub rows: usize,
     /// n − 1.
     pub divisor: f64,
     /// The relative residual that is asked for.
@@ -82,7 +82,7 @@ impl Certifier<'_> {
             data,
             block.vectors.ncols() - from,
             self.variances,
-            self.weight,
+            self.rows,
             values.first().copied().unwrap_or(0.0),
         );
         let mut bounds = match residual_model {
@@ -395,7 +395,7 @@ mod tests {
             rank: k,
             variances: &variances,
             total,
-            weight: columns.weight,
+            rows: columns.rows,
             divisor: columns.weight - 1.0,
             tolerance: f64::INFINITY,
             seed: 0,
@@ -469,7 +469,7 @@ mod tests {
             rank: k,
             variances: &variances,
             total: variances.iter().sum(),
-            weight: columns.weight,
+            rows: columns.rows,
             divisor,
             tolerance: f64::INFINITY,
             seed: 0,

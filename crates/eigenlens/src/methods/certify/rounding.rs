@@ -32,17 +32,17 @@ impl PassRounding {
         data: &Standardized<T>,
         columns: usize,
         variances: &[f64],
-        weight: f64,
+        rows: usize,
         top: f64,
     ) -> PassRounding {
         let Scaler { mean_hi, inv_scale, scale, .. } = data.scaler;
         // Sparse rows are multiplied as they are stored: their means are taken off the products.
-        let offset = |f: usize| match data.grid.is_sparse() {
+        let offset = |f: usize| match data.grid.is_sparse() && variances[f] > 0.0 {
             true => (mean_hi[f] * inv_scale[f]).powi(2),
             false => 0.0,
         };
         let squares = || variances.iter().enumerate().map(|(f, v)| v + offset(f));
-        let over_samples = growth(data.additions(columns, weight));
+        let over_samples = growth(data.additions(columns, rows));
         PassRounding {
             over_samples,
             over_features: growth(data.score_additions()),

@@ -138,7 +138,7 @@ impl MeasuredPairs<'_> {
         certificate::certify(Measured {
             values: &values,
             k: self.values.len(),
-            residuals: &along,
+            residuals: &vec![0.0; values.len()],
             along: &along,
             rounding: rounding.collect(),
             parts: None,
