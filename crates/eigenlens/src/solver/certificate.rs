@@ -253,7 +253,7 @@ pub(crate) fn certify(measured: Measured) -> Certificate {
         angles,
         groups: listed,
         group_angles,
-        orthogonality: measured.orthogonality,
+        orthogonality: measured.orthogonality + ORTHOGONALITY_ROUNDING,
         rank: values.iter().take(k).filter(|v| **v > rounding_floor).count(),
         none_missed: measured.none_missed,
     }
@@ -270,11 +270,14 @@ fn of_nothing(measured: Measured) -> Certificate {
         angles: vec![1.0; k],
         groups: if k > 1 { std::iter::once(0..k).collect() } else { Vec::new() },
         group_angles: if k > 1 { vec![1.0] } else { Vec::new() },
-        orthogonality: measured.orthogonality,
+        orthogonality: measured.orthogonality + ORTHOGONALITY_ROUNDING,
         rank: 0,
         none_missed: measured.none_missed,
     }
 }
+
+/// Products of unit vectors are measured no closer than this.
+const ORTHOGONALITY_ROUNDING: f64 = f64::EPSILON;
 
 /// What was measured, relative to the largest value; residuals with what rounding may have hidden.
 struct Relative {

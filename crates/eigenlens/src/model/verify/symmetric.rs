@@ -144,7 +144,8 @@ fn measure<'a>(
         let rest = products[j].iter().zip(&vectors[j]).map(|(p, v)| p - values[j] * v);
         norm(&rest.collect::<Vec<f64>>())
     };
-    let along = |j: usize| dot(&products[j], &vectors[j]) - values[j];
+    let along =
+        |j: usize| dot(&products[j], &vectors[j]) - values[j] * dot(&vectors[j], &vectors[j]);
     MeasuredPairs {
         certificate,
         values,
