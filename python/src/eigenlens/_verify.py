@@ -63,7 +63,7 @@ def verify(
     >>> verify(PCA(2).fit(X), X).passed
     True
     >>> print(verify(PCA(2).fit(X), X[:-1]).failures[0])
-    number of samples: the model says 50, the data say 49 (a difference of 4.9e-08 is allowed)
+    number of samples: the model says 50, the data say 49 (a difference of 4.9e-8 is allowed)
     """
     how = (secrets.randbits(64) if seed is None else int(seed), float(tolerance))
     if isinstance(model, (tuple, list, Mapping)):
