@@ -55,13 +55,13 @@ def generate(directory: Path, kind: str, shape: tuple[int, int]) -> Path:
     return path
 
 
-def command(program: str, ours: Path, table: Path, scores: Path) -> list[str]:
-    """What a user would run."""
-    if program == "eigenlens":
+def command(program: str, ours: dict[str, Path], table: Path, scores: Path) -> list[str]:
+    """What a user would run; `ours` are the builds of ours by name."""
+    if program in ours:
         model = scores.with_suffix(".safetensors")
         options = ["--components", str(COMPONENTS), "--threads", "2", "--quiet"]
         files = ["--scores", str(scores), "--output", str(model)]
-        return [str(ours), "fit", "pca", str(table), *options, *files]
+        return [str(ours[program]), "fit", "pca", str(table), *options, *files]
     job = Path(__file__).with_name("files_peer.py")
     return [sys.executable, str(job), program, str(table), str(scores), str(COMPONENTS)]
 
@@ -117,8 +117,11 @@ def main() -> None:
     parser.add_argument("--program", type=Path, required=True, help=argparse.SUPPRESS)
     parser.add_argument("--output", type=Path, required=True, help=argparse.SUPPRESS)
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--before", type=Path, help="an earlier `eigenlens` to take turns with")
+    parser.add_argument("--ours", action="store_true", help="without the peers")
     parser.add_argument("--quick", action="store_true", help="small tables: a smoke test")
     args = parser.parse_args()
+    ours = {"eigenlens": args.program} | ({"before": args.before} if args.before else {})
     shapes = QUICK_SHAPES if args.quick else SHAPES
     lines = [
         "| table | program | seconds (min–max) | × ours | peak memory | scores differ by |",
@@ -128,16 +131,16 @@ def main() -> None:
     for kind, peers in PEERS.items():
         directory = args.output / "files"
         table = generate(directory, kind, shapes[kind])
-        programs = ["eigenlens", *peers]
+        programs = [*ours, *([] if args.ours else peers)]
         scores = {program: directory / f"scores-{kind}-{program}.csv" for program in programs}
         runs: dict[str, list[Run]] = {program: [] for program in programs}
         for turn in range(args.runs + 1):
             for program in programs:
-                done = run(command(program, args.program, table, scores[program]))
+                done = run(command(program, ours, table, scores[program]))
                 if turn > 0:
                     runs[program].append(done)
                 print(f"{kind}: {program} {done.seconds:.3f} s", file=sys.stderr)
-        ours = median(r.seconds for r in runs["eigenlens"])
+        base = median(r.seconds for r in runs["eigenlens"])
         for program in programs:
             seconds = [r.seconds for r in runs[program]]
             middle, peak = median(seconds), max(r.peak_bytes for r in runs[program])
@@ -145,7 +148,7 @@ def main() -> None:
             rows, columns = shapes[kind]
             lines.append(
                 f"| {rows} × {columns} {kind} | {program} | {middle:.3f}"
-                f" ({min(seconds):.3f}–{max(seconds):.3f}) | {middle / ours:.2f}"
+                f" ({min(seconds):.3f}–{max(seconds):.3f}) | {middle / base:.2f}"
                 f" | {peak / 2**20:.0f} MiB | {differ:.1e} |"
             )
             runs_of = [asdict(r) for r in runs[program]]

@@ -108,7 +108,9 @@ def compare(options: argparse.Namespace) -> None:
             "eigenlens": [options.program, "kernel", directory, scalar, rows, new, COLUMNS]
             + [COMPONENTS, gamma]
         }
-        for name in PEERS:
+        if options.before:
+            commands["before"] = [options.before, *commands["eigenlens"][1:]]
+        for name in [] if options.ours else PEERS:
             commands[name] = [sys.executable, __file__, "--peer", name, directory, gamma]
         runs: dict[str, list[dict[str, Any]]] = {name: [] for name in commands}
         for turn in range(options.runs + 1):
@@ -118,7 +120,7 @@ def compare(options: argparse.Namespace) -> None:
                     runs[name].append(found)
                 together = found["fit"] + found["transform"]
                 print(f"{rows} {scalar} {name} {together:.3f} s", file=sys.stderr, flush=True)
-        exact = np.array(runs["sklearn-arpack"][-1]["eigenvalues"])
+        exact = np.array(runs["eigenlens" if options.ours else PEERS[0]][-1]["eigenvalues"])
         ours = median(r["fit"] + r["transform"] for r in runs["eigenlens"])
         for name, found in runs.items():
             fit, transform = (median(r[part] for r in found) for part in ("fit", "transform"))
@@ -170,6 +172,10 @@ def main() -> None:
     parser.add_argument("--program", type=Path, required=True)
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument(
+        "--before", type=Path, help="an earlier `eigenlens-bench`, which takes turns with this one"
+    )
+    parser.add_argument("--ours", action="store_true", help="without the peers")
     parser.add_argument("--landmarks", type=int, default=512)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--large", action="store_true")

@@ -24,6 +24,9 @@ from reference import Accuracy, Answer, accuracy, reference
 OURS = "eigenlens"
 # The same through Python, so that both sides pay for the interpreter.
 OURS_IN_PYTHON = "eigenlens-python"
+# An earlier build of ours, if one is named.
+BEFORE = "before"
+OURS_ALL = [OURS, BEFORE, OURS_IN_PYTHON]
 THREADS = "2"
 PEERS_OF_CASE = {
     "tall-f64": ["sklearn"],
@@ -76,6 +79,7 @@ class Bench:
     program: Path  # eigenlens-bench
     output: Path
     quick: bool
+    before: Path | None = None  # an earlier eigenlens-bench
 
     def cases(self) -> list[dict[str, Any]]:
         """Every case, as the program that makes the data knows it."""
@@ -93,8 +97,13 @@ class Bench:
     def run(self, case: dict[str, Any], program: str) -> dict[str, Any]:
         """One run in a process of its own."""
         directory = self.directory(case)
-        if program == OURS:
-            return json.loads(self._ours("run", case["name"], str(directory)))
+        if program in (OURS, BEFORE):
+            built = self.before if program == BEFORE else self.program
+            found = json.loads(self._ours("run", case["name"], str(directory), program=built))
+            # Every build writes to the same place.
+            written = self.components_path(case, OURS)
+            written.replace(self.components_path(case, program))
+            return found
         peer = Path(__file__).with_name("peer.py")
         components = self.components_path(case, program)
         arguments = [sys.executable, peer, program, directory, components, json.dumps(case)]
@@ -104,9 +113,9 @@ class Bench:
         """Where a program leaves the components it found."""
         return self.directory(case) / f"components-{program}.npy"
 
-    def _ours(self, *arguments: str) -> str:
+    def _ours(self, *arguments: str, program: Path | None = None) -> str:
         quick = ["--quick"] if self.quick else []
-        return call([self.program, *arguments, *quick])
+        return call([program or self.program, *arguments, *quick])
 
 
 def call(arguments: list[Any]) -> str:
@@ -249,8 +258,11 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--only",
         action="append",
-        choices=list(dict.fromkeys([OURS, OURS_IN_PYTHON, *chain(*PEERS_OF_CASE.values())])),
+        choices=list(dict.fromkeys([*OURS_ALL, *chain(*PEERS_OF_CASE.values())])),
         help="only this program (repeatable)",
+    )
+    parser.add_argument(
+        "--before", type=Path, help="an earlier `eigenlens-bench`, which takes turns with this one"
     )
     parser.add_argument("--runs", type=int, default=5, help="measured runs of each program")
     parser.add_argument(
@@ -266,7 +278,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
 def main() -> None:
     """Runs the comparison."""
     arguments = parse()
-    bench = Bench(arguments.program, arguments.output, arguments.quick)
+    bench = Bench(arguments.program, arguments.output, arguments.quick, arguments.before)
     arguments.output.mkdir(parents=True, exist_ok=True)
     name = "peers-quick" if arguments.quick else "peers"
 
@@ -276,8 +288,9 @@ def main() -> None:
             continue
         programs = [
             program
-            for program in [OURS, OURS_IN_PYTHON, *PEERS_OF_CASE[case["name"]]]
+            for program in [*OURS_ALL, *PEERS_OF_CASE[case["name"]]]
             if not arguments.only or program in arguments.only
+            if program != BEFORE or arguments.before
         ]
         if not programs:
             continue
