@@ -71,6 +71,86 @@ impl SampleDiagnostics {
     }
 }
 
+/// Diagnostics as a table: a column for each number, with its name.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct DiagnosticTable {
+    /// The names of the columns.
+    pub names: Vec<String>,
+    /// Samples or features × columns.
+    pub values: Array2<f64>,
+}
+
+impl DiagnosticTable {
+    /// Columns of one number, then a column for each component of matrices of so many rows.
+    fn new(
+        single: &[(&str, &Array1<f64>)],
+        by_component: &[(&str, &Array2<f64>)],
+        component_names: &[String],
+        n_rows: usize,
+    ) -> Self {
+        let mut names: Vec<String> = single.iter().map(|(name, _)| (*name).to_owned()).collect();
+        for (what, _) in by_component {
+            names.extend(component_names.iter().map(|component| format!("{component}_{what}")));
+        }
+        let mut values = Array2::zeros((n_rows, names.len()));
+        let columns = single.iter().map(|(_, column)| column.view());
+        let parts = by_component.iter().flat_map(|(_, matrix)| matrix.columns());
+        for (mut to, column) in values.columns_mut().into_iter().zip(columns.chain(parts)) {
+            to.assign(&column);
+        }
+        DiagnosticTable { names, values }
+    }
+}
+
+impl SampleDiagnostics {
+    /// One row for each sample; the components have these names (k).
+    pub fn table(&self, component_names: &[String]) -> DiagnosticTable {
+        DiagnosticTable::new(
+            &[("t_squared", &self.t_squared), ("q", &self.q), ("leverage", &self.leverage)],
+            &[("squared_cosine", &self.squared_cosines), ("contribution", &self.contributions)],
+            component_names,
+            self.t_squared.len(),
+        )
+    }
+}
+
+impl FeatureDiagnostics {
+    /// One row for each feature; the components have these names (k).
+    pub fn table(&self, component_names: &[String]) -> DiagnosticTable {
+        DiagnosticTable::new(
+            &[("communality", &self.communalities)],
+            &[
+                ("loading", &self.loadings),
+                ("correlation", &self.correlations),
+                ("squared_cosine", &self.squared_cosines),
+                ("contribution", &self.contributions),
+            ],
+            component_names,
+            self.communalities.len(),
+        )
+    }
+}
+
+impl FeatureContributions {
+    /// One row for each sample: what each of the features (d) adds to T², then to Q.
+    pub fn table(&self, feature_names: &[String]) -> DiagnosticTable {
+        let by_feature = [("t_squared", &self.t_squared), ("q", &self.q)];
+        DiagnosticTable::new(&[], &by_feature, feature_names, self.t_squared.nrows())
+    }
+}
+
+/// What each feature adds to T² and Q of each sample: which ones make it unusual.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct FeatureContributions {
+    /// `x_if Σ_j u_fj z_ij/λ_j` of the standardised entry x_if (n × d): a row adds up to T². One feature may take
+    /// away what another one adds.
+    pub t_squared: Array2<f64>,
+    /// The squared residual of the entry (n × d): a row adds up to Q.
+    pub q: Array2<f64>,
+}
+
 /// Diagnostics of d features against k components.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]

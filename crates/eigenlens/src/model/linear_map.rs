@@ -1,5 +1,6 @@
 //! The body of every linear model: standardise, project, and back.
 
+use super::diagnostics::{FeatureContributions, ratio};
 use crate::data::{Dataset, Made, compiled_here};
 use crate::error::{Error, Result};
 use crate::linalg::pages::populate_pages;
@@ -167,5 +168,48 @@ impl LinearMap {
             })
         })??;
         Ok(lengths)
+    }
+
+    /// What each entry adds to T² and Q of its row; the components have these standard deviations (k), in the
+    /// units of standardised rows.
+    pub fn feature_contributions<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        standard_deviations: &[f64],
+    ) -> Result<FeatureContributions> {
+        compiled_here!(LinearMap, self.feature_contributions_typed(data, standard_deviations: &[f64]) -> Result<FeatureContributions>)
+    }
+
+    fn feature_contributions_typed<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        standard_deviations: &[f64],
+    ) -> Result<FeatureContributions> {
+        let grid = self.prepare(data)?;
+        let projector = self.projector();
+        let d = self.components.ncols();
+        let (mut t_squared, mut q) = (Vec::new(), Vec::new());
+        pool::run(self.threads, || {
+            Standardized { grid: &grid, scaler: &self.scaler }.for_each_panel(256, |rows| {
+                let z = gemm::product(rows.view(), projector.view());
+                // T² = zᵀ Λ⁻¹ z with zⱼ = Σ_f x_f u_jf: entry f adds x_f Σ_j u_jf zⱼ/λⱼ.
+                let mut weighted = z.clone();
+                for (mut column, &sd) in weighted.columns_mut().into_iter().zip(standard_deviations)
+                {
+                    column.mapv_inplace(|v| ratio(ratio(v, sd), sd));
+                }
+                let along = gemm::product(weighted.view(), self.components.view());
+                t_squared.extend(rows.iter().zip(&along).map(|(x, a)| x * a));
+                let negative = z.mapv(|v| -v);
+                gemm::product_into(negative.view(), self.components.view(), rows, false);
+                q.extend(rows.iter().map(|r| r * r));
+                Ok(())
+            })
+        })??;
+        let table = |entries: Vec<f64>| {
+            Array2::from_shape_vec((entries.len() / d.max(1), d), entries)
+                .map_err(|error| Error::Internal(error.to_string()))
+        };
+        Ok(FeatureContributions { t_squared: table(t_squared)?, q: table(q)? })
     }
 }

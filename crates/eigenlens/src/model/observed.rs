@@ -51,7 +51,7 @@ pub(crate) type Solve<'a, T> = dyn Fn(&Array2<T>, &[RowHoles]) -> Result<Vec<Vec
 impl LinearMap {
     /// [`LinearMap::transform_blocks`] for rows with missing entries, whose scores `solve` finds from rows
     /// (with zeros where entries are missing) and the missing entries; rows without get the same bits as there.
-    pub fn transform_with_holes<T: Scalar>(
+    pub fn transform_missing<T: Scalar>(
         &self,
         data: &Dataset<T>,
         factors: &[f64],
@@ -87,7 +87,7 @@ impl LinearMap {
             let scaled = |(z, ..): Found| z.iter().zip(factors).map(|(z, f)| z * f).collect();
             Ok(found.into_iter().map(scaled).collect())
         };
-        self.transform_with_holes(data, factors, &solve, sink)
+        self.transform_missing(data, factors, &solve, sink)
     }
 
     /// Scores, certainty and standard errors of all rows, in units of 2^exponent; `noise` is σ.

@@ -1,7 +1,7 @@
 //! A fitted PCA: immutable and complete.
 
 use super::ModelCore;
-use super::diagnostics::{FeatureDiagnostics, SampleDiagnostics};
+use super::diagnostics::{FeatureContributions, FeatureDiagnostics, SampleDiagnostics};
 use super::gaussian::{self, Gaussian, LogLikelihood, Units};
 use super::limits::{self, QLimit};
 use super::observed::ObservedScores;
@@ -293,7 +293,7 @@ impl PcaModel {
     }
 
     fn transform_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<T>> {
-        if self.takes_holes(data) {
+        if self.takes_missing(data) {
             let k = self.n_components();
             let mut rows = 0;
             let mut scores = Vec::with_capacity(data.n_samples().unwrap_or(0) * k);
@@ -317,7 +317,7 @@ impl PcaModel {
     ) -> Result<usize> {
         let data = &data.into();
         let map = &self.parts.map;
-        if self.takes_holes(data) {
+        if self.takes_missing(data) {
             return map.transform_observed(data, &self.factors(), &self.parts.values, sink);
         }
         map.transform_blocks(data, &self.factors(), sink)
@@ -335,7 +335,7 @@ impl PcaModel {
     }
 
     /// Whether missing entries in these data are expected.
-    pub(crate) fn takes_holes<T: Scalar>(&self, data: &Dataset<T>) -> bool {
+    pub(crate) fn takes_missing<T: Scalar>(&self, data: &Dataset<T>) -> bool {
         self.parts.core.missing.is_some() || data.missing() != Missing::Error
     }
 
@@ -372,6 +372,18 @@ impl PcaModel {
             n,
             self.parts.center,
         )
+    }
+
+    /// What each feature adds to T² and Q of training or new samples.
+    pub fn feature_contributions<'a, T: Scalar>(
+        &self,
+        data: impl Into<Dataset<'a, T>>,
+    ) -> Result<FeatureContributions> {
+        let unit = power_of_two(self.parts.map.scaler.exponent);
+        let scaled: Vec<f64> = self.standard_deviations.iter().map(|sd| sd / unit).collect();
+        let mut found = self.parts.map.feature_contributions(&data.into(), &scaled)?;
+        found.q.mapv_inplace(|q| q * unit * unit);
+        Ok(found)
     }
 
     /// Loadings, contributions, squared cosines and correlations of the features.

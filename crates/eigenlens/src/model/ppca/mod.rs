@@ -232,7 +232,7 @@ impl PpcaModel {
         sink: &mut (dyn FnMut(ArrayView2<T>) -> Result<()> + Send),
     ) -> Result<usize> {
         let (map, factors) = (self.map(), self.shrinkage());
-        if !self.body.takes_holes(data) {
+        if !self.body.takes_missing(data) {
             return map.transform_blocks(data, &factors, sink);
         }
         let latent = self.latent();
@@ -247,7 +247,7 @@ impl PpcaModel {
             };
             missing_counts.iter().map(one).collect()
         };
-        map.transform_with_holes(data, &factors, &solve, sink)
+        map.transform_missing(data, &factors, &solve, sink)
     }
 
     /// Samples (n × d) from latent scores (n × k): `x̂ = W (WᵀW)⁺ M z + μ`, which gives PCA's
