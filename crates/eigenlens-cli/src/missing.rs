@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use eigenlens::{AnyDataset, dispatch};
 
-/// An error about a hole says where the others are and what would go on.
+/// An error about a missing entry says where the others are and what would go on.
 pub fn where_values_are_missing(
     error: eigenlens::Error,
     data: &AnyDataset,

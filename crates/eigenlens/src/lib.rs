@@ -17,7 +17,7 @@
 //! | --- | --- | --- | --- |
 //! | [`Pca`] | the standardised data, or their Gram matrix on the short side | largest | [`PcaModel`] |
 //! | [`Lsa`] | the same, not centred | largest | [`PcaModel`] |
-//! | [`Ppca`] | the same, with σ² from the trace; expectation maximisation for data with holes | largest | [`PpcaModel`] |
+//! | [`Ppca`] | the same, with σ² from the trace; expectation maximisation for data with missing entries | largest | [`PpcaModel`] |
 //! | [`BayesianPca`] | the same with a prior that switches directions off | largest | [`PpcaModel`] |
 //! | [`PpcaMixture`] | several of them, by expectation maximisation | largest | [`PpcaMixtureModel`] |
 //! | [`SparsePca`] | the covariance, with a search of its own | largest | [`SparsePcaModel`] |

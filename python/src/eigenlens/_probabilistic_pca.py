@@ -16,10 +16,10 @@ from eigenlens._results import variances
 
 
 class ProbabilisticPCA(Estimator):
-    """Probabilistic PCA (Tipping & Bishop 1999): a Gaussian density that fills holes.
+    """Probabilistic PCA (Tipping & Bishop 1999): a Gaussian density that fills missing entries.
 
-    Samples are `x = W z + μ + ε` with z of variance 1 and noise of variance σ². Without holes the
-    maximum of the likelihood has a closed form and costs what PCA costs; with holes (NaN) it is found
+    Samples are `x = W z + μ + ε` with z of variance 1 and noise of variance σ². Without missing entries the
+    maximum of the likelihood has a closed form and costs what PCA costs; with missing entries (NaN) it is found
     by expectation maximisation, and nothing is filled in.
 
     Parameters

@@ -18,7 +18,7 @@ from eigenlens._results import variances
 class ProbabilisticPCAMixture(Estimator):
     """A mixture of probabilistic PCAs (Tipping & Bishop 1999): clusters with their own directions.
 
-    Found by expectation maximisation from the best of several starts; holes (NaN) are integrated
+    Found by expectation maximisation from the best of several starts; missing entries (NaN) are integrated
     out.
 
     Parameters

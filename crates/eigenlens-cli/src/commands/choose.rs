@@ -95,7 +95,7 @@ fn rules_plan(shape: DataShape, options: &Options) -> eigenlens::Result<Plan> {
     Pca::new(n_components).options(options.clone()).plan(shape)
 }
 
-/// All components; where holes are integrated out those that an iteration has in reasonable time, and
+/// All components; where missing entries are integrated out those that an iteration has in reasonable time, and
 /// never all of them, as the smallest variance is the noise then.
 fn components(data: &AnyDataset) -> NComponents {
     const MOST: usize = 20;
@@ -108,8 +108,8 @@ fn components(data: &AnyDataset) -> NComponents {
     }
 }
 
-/// Rows for rules that look at samples, and how many there are. Where holes are integrated out these are
-/// rows without any: what a model puts into holes would only confirm it.
+/// Rows for rules that look at samples, and how many there are. Where missing entries are integrated out these are
+/// rows without any: what a model puts into missing entries would only confirm it.
 fn sample_rows(data: &AnyDataset) -> eigenlens::Result<Option<(Array2<f64>, usize)>> {
     if data.missing() != Missing::Em {
         return dispatch!(data, d => d.sample_rows());

@@ -41,7 +41,7 @@ pub fn run(args: &Impute, common: &Common, reporter: &Reporter) -> Result<(), Fa
     let opened = Opened::for_filling(&args.data.data, &stored, &args.reading, common, reporter)?;
     if opened.is_sparse() {
         return Err(Failure::usage(
-            "a sparse matrix has no holes to fill: entries that are not stored are 0",
+            "a sparse matrix has no missing entries to fill: those that are not stored are 0",
             "use a dense table",
         ));
     }
@@ -153,7 +153,7 @@ impl Tally {
         let table = Table {
             columns: vec![
                 Column::text("feature"),
-                Column::number("holes", ""),
+                Column::number("missing", ""),
                 Column::number("mean standard error", ""),
             ],
             rows: (0..features.len())
@@ -173,7 +173,7 @@ impl Tally {
         let feature = |f: usize| {
             Value::map([
                 ("name", Value::from(&features[f])),
-                ("holes", self.missing_counts[f].into()),
+                ("missing", self.missing_counts[f].into()),
                 ("mean_standard_error", self.mean_error(f).into()),
             ])
         };

@@ -163,7 +163,7 @@ fn samples<T: Scalar>(
         .map(|(i, (x, back))| {
             let (mut error, mut distance) = (0.0f64, 0.0f64);
             let mut standardized = scale.map(|_| (0.0f64, 0.0f64));
-            // Of a sample with holes, what there is of it.
+            // Of a sample with missing entries, what there is of it.
             let there = x.iter().zip(back).enumerate().filter(|(_, (x, _))| !x.to_f64().is_nan());
             for (f, (x, back)) in there {
                 let lost = x.to_f64() - back.to_f64();

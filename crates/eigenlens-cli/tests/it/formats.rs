@@ -205,7 +205,7 @@ fn a_sparse_table_does_what_any_table_does() {
     // A sparse matrix has no holes.
     sandbox.ok(&["fit", "ppca", "x.csv", "-k", "2", "-o", "m.safetensors"]);
     let ran = sandbox.run(&["impute", "m.safetensors", "x.mtx", "-o", "out.csv"]);
-    assert!(ran.code == 64 && ran.err.contains("no holes"), "{}", ran.err);
+    assert!(ran.code == 64 && ran.err.contains("no missing entries"), "{}", ran.err);
 }
 
 #[test]

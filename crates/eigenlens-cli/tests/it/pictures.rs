@@ -282,7 +282,7 @@ fn a_picture_of_posteriors_says_whose_they_are() {
         assert!(told.contains(words), "{told}");
         // A caption may be broken into lines anywhere.
         let first = words.split(" samples").next().unwrap();
-        assert!(svg.contains(first), "{rows} rows, {holed} with holes");
+        assert!(svg.contains(first), "{rows} rows, {holed} with missing entries");
     }
 }
 

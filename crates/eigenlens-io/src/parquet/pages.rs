@@ -57,19 +57,19 @@ impl Room {
 pub(super) struct Buffers(Mutex<Vec<Vec<u8>>>);
 
 /// A buffer that goes back when nobody looks at it any more.
-struct Lent {
+struct PooledBuffer {
     bytes: Vec<u8>,
     length: usize,
     home: Arc<Buffers>,
 }
 
-impl AsRef<[u8]> for Lent {
+impl AsRef<[u8]> for PooledBuffer {
     fn as_ref(&self) -> &[u8] {
         self.bytes.get(..self.length).unwrap_or_default()
     }
 }
 
-impl Drop for Lent {
+impl Drop for PooledBuffer {
     fn drop(&mut self) {
         let mut free = self.home.0.lock().unwrap_or_else(PoisonError::into_inner);
         free.push(std::mem::take(&mut self.bytes));
@@ -77,13 +77,13 @@ impl Drop for Lent {
 }
 
 impl Buffers {
-    fn take(self: &Arc<Buffers>, length: usize) -> Lent {
+    fn take(self: &Arc<Buffers>, length: usize) -> PooledBuffer {
         let mut free = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut bytes = free.pop().unwrap_or_default();
         if bytes.len() < length {
             bytes.resize(length, 0);
         }
-        Lent { bytes, length, home: self.clone() }
+        PooledBuffer { bytes, length, home: self.clone() }
     }
 }
 

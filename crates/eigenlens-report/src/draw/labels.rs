@@ -7,11 +7,11 @@ use crate::draw::canvas::{Canvas, Point, Rect, TextStyle};
 /// Keeps track of what is taken, in a grid of cells so that many points stay cheap.
 pub(crate) struct Placer {
     area: Rect,
-    cells: HashMap<(i64, i64), Vec<Taken>>,
+    cells: HashMap<(i64, i64), Vec<Occupied>>,
 }
 
 #[derive(Clone, Copy)]
-struct Taken {
+struct Occupied {
     rect: Rect,
     by: By,
 }
@@ -36,7 +36,7 @@ impl Placer {
 
     /// Keeps labels away from a rectangle.
     pub fn block(&mut self, rect: Rect) {
-        self.take(Taken { rect, by: By::Mark });
+        self.take(Occupied { rect, by: By::Mark });
     }
 
     /// Keeps labels away from a marker.
@@ -131,13 +131,13 @@ impl Placer {
         style: &TextStyle,
     ) -> bool {
         let Some(rect) = placed else { return name.is_empty() };
-        self.take(Taken { rect, by: By::Label });
+        self.take(Occupied { rect, by: By::Label });
         let baseline = rect.center()[1] + style.middle();
         canvas.name([rect.x, baseline], name, LONGEST, style);
         true
     }
 
-    fn take(&mut self, taken: Taken) {
+    fn take(&mut self, taken: Occupied) {
         for cell in cells(&taken.rect) {
             self.cells.entry(cell).or_default().push(taken);
         }
@@ -145,7 +145,7 @@ impl Placer {
 
     fn is_free(&self, rect: &Rect, over_marks: bool) -> bool {
         let wide = Rect { x: rect.x - PADDING, width: rect.width + 2.0 * PADDING, ..*rect };
-        let hinders = |taken: &Taken| match taken.by {
+        let hinders = |taken: &Occupied| match taken.by {
             By::Label => taken.rect.overlaps(&wide),
             By::Mark => !over_marks && taken.rect.overlaps(rect),
         };

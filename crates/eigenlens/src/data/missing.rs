@@ -12,13 +12,13 @@ pub enum Missing {
     /// Refuse, and say where they are.
     #[default]
     Error,
-    /// Fit without the samples that have a hole.
+    /// Fit without the samples that have a missing entry.
     DropRows,
-    /// Fit without the features that have a hole.
+    /// Fit without the features that have a missing entry.
     DropColumns,
-    /// Put the mean of the feature into the hole: simple, and biased towards too little variance.
+    /// Put the mean of the feature into the missing entry: simple, and biased towards too little variance.
     Mean,
-    /// Integrate the holes out by expectation maximisation: nothing is filled in.
+    /// Integrate the missing entries out by expectation maximisation: nothing is filled in.
     Em,
 }
 
@@ -44,7 +44,7 @@ impl Missing {
     }
 }
 
-/// Where the holes of a data set are.
+/// Where the missing entries of a data set are.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct MissingCounts {
@@ -56,11 +56,11 @@ pub struct MissingCounts {
     pub missing: usize,
     /// Samples with at least one hole.
     pub rows_with_missing: usize,
-    /// Samples with nothing but holes, counted from 0: the first few of them.
+    /// Samples with nothing but missing entries, counted from 0: the first few of them.
     pub empty_rows: Vec<usize>,
-    /// How many samples have nothing but holes.
+    /// How many samples have nothing but missing entries.
     pub n_empty_rows: usize,
-    /// Features with holes: number, name (or number in words), holes.
+    /// Features with missing entries: number, name (or number in words), missing entries.
     pub columns: Vec<(usize, String, usize)>,
 }
 
@@ -101,7 +101,7 @@ impl fmt::Display for MissingCounts {
     }
 }
 
-/// What was done about holes: kept in the model.
+/// What was done about missing entries: kept in the model.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct MissingReport {
@@ -168,10 +168,10 @@ impl fmt::Display for MissingReport {
     }
 }
 
-/// The largest share of holes that is worked with unless a higher one is asked for.
+/// The largest share of missing entries that is worked with unless a higher one is asked for.
 pub(crate) const MOST_MISSING: f64 = 0.9;
 
-/// Refuses data with too many holes, and features without any value.
+/// Refuses data with too many missing entries, and features without any value.
 pub(crate) fn check_rate<T: Scalar>(
     data: &Dataset<T>,
     missing_counts: &MissingCounts,

@@ -50,7 +50,7 @@ impl Bits {
 #[derive(Clone, Copy)]
 pub(super) struct Marked<'v> {
     pub bits: &'v Bits,
-    /// The entries, and anything in holes (rows × stride).
+    /// The entries, and anything in missing entries (rows × stride).
     pub x: &'v [f64],
     pub stride: usize,
     /// Fetches some of what will be read next.

@@ -1,4 +1,4 @@
-//! Some rows at a time, standardised, with zeros in their holes, grouped by what they have.
+//! Some rows at a time, standardised, with zeros in their missing entries, grouped by what they have.
 
 use super::patterns::{Group, Patterns};
 use crate::error::Result;
@@ -21,7 +21,7 @@ pub(crate) struct Chunk<'c> {
     pub d: usize,
     /// Distance between rows: d, padded.
     pub stride: usize,
-    /// Standardised entries, 0 in holes (rows × stride).
+    /// Standardised entries, 0 in missing entries (rows × stride).
     pub x: &'c [f64],
     /// Rows' weights.
     pub counts: &'c [f64],
@@ -29,7 +29,7 @@ pub(crate) struct Chunk<'c> {
 }
 
 impl Chunk<'_> {
-    /// One row, standardised, 0 in its holes.
+    /// One row, standardised, 0 in its missing entries.
     pub fn row(&self, i: usize) -> &[f64] {
         &self.x[i * self.stride..i * self.stride + self.d]
     }
@@ -143,7 +143,7 @@ fn read<T: Scalar>(
     stride
 }
 
-/// A row, standardised, with zeros in its holes and after its end.
+/// A row, standardised, with zeros in its missing entries and after its end.
 #[inline]
 pub(super) fn standardize<T: Scalar>(row: &[T], scaler: &Scaler, out: &mut [f64]) {
     let d = row.len();
@@ -187,7 +187,7 @@ impl Survey {
         self.patterns.begin(d, block.rows);
         self.present.clear();
         self.present.resize(d.next_multiple_of(64), 0);
-        // A column that weighs 0 says nothing: it is a hole in every row.
+        // A column that weighs 0 says nothing: it is a missing entry in every row.
         for (p, w) in self.present.iter_mut().zip(&scaler.inv_scale) {
             *p = u8::from(*w > 0.0);
         }

@@ -295,7 +295,7 @@ fn start(variances: &[f64], k: usize, seed: u64) -> FactorGaussian {
     FactorGaussian { w, mean: Array1::zeros(d), noise, share: 1.0, prior: None }
 }
 
-/// Evenly spaced rows, standardised, with zeros in their holes.
+/// Evenly spaced rows, standardised, with zeros in their missing entries.
 fn sample_rows<T: Scalar>(grid: &RowGrid<T>, scaler: &Scaler) -> Result<Array2<f64>> {
     const MOST: usize = 2048;
     let d = grid.data.n_features();

@@ -1,4 +1,4 @@
-//! Expectation maximisation for data with holes: the Gaussian `N(μ, W Wᵀ + σ²I)` of probabilistic
+//! Expectation maximisation for data with missing entries: the Gaussian `N(μ, W Wᵀ + σ²I)` of probabilistic
 //! PCA, fitted to whatever entries there are. Nothing is filled in first.
 //!
 //! For a row with the observed entries o (Tipping & Bishop 1999; Ilin & Raiko 2010, JMLR 11):
@@ -71,7 +71,7 @@ pub(crate) fn memory(shape: &DataShape, k: usize, parts: usize, budget: Option<u
     let rows_at_once = chunk::ROWS as u64;
     let buffers = 32 * (d as u64 + 64) * 8 * 3 * rows_at_once
         + 32 * rows_at_once * 8 * parts as u64 * (k as u64 + 8) * (k as u64 + 8);
-    // Scores of rows with holes: two reduction blocks with zeros in their holes, and what is found.
+    // Scores of rows with missing entries: two reduction blocks with zeros in their missing entries, and what is found.
     let element = shape.element_bytes();
     let scores =
         2 * unit * (d as u64 * (element + 1) + 3 * (8 * k as u64 + 64)) + unit * 8 * k as u64;

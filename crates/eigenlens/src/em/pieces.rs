@@ -18,7 +18,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Data with holes, for one pass after the other.
+/// Data with missing entries, for one pass after the other.
 pub(super) struct Rows<'a, 'p, T: Scalar> {
     grid: &'a RowGrid<'p, T>,
     scaler: &'a Scaler,
@@ -54,7 +54,7 @@ pub(super) struct View<'v> {
 /// The form that makes sums over entries cheapest.
 #[derive(Clone, Copy)]
 pub(super) enum Body<'v> {
-    /// Rows with zeros in their holes (rows × stride), and zeros and ones of the groups (groups × stride):
+    /// Rows with zeros in their missing entries (rows × stride), and zeros and ones of the groups (groups × stride):
     /// the sums are products.
     Table { x: &'v [f64], mask: &'v [f64], stride: usize },
     /// Rows, and bits that say which of their entries there are; no two rows are a group.
@@ -327,7 +327,7 @@ impl<'a, 'p, T: Scalar> Rows<'a, 'p, T> {
         }
     }
 
-    /// Rows `stride` apart with zeros in their holes, and their squared lengths.
+    /// Rows `stride` apart with zeros in their missing entries, and their squared lengths.
     fn standardize(
         &self,
         block: &Block<T>,

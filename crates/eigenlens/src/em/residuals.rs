@@ -236,14 +236,14 @@ impl<'a> Tables<'a> {
         }
         let Buffers { inner, spread, features, starts, covariances, .. } = buffers;
         let observed: usize = chunk.groups().map(|g| g.observed()).sum();
-        let over_holes = 2 * observed >= chunk.groups().len() * chunk.d;
+        let over_missing = 2 * observed >= chunk.groups().len() * chunk.d;
         for first in (0..chunk.groups().len()).step_by(GROUPS) {
             let groups = || chunk.groups().skip(first).take(GROUPS);
             features.clear();
             starts.clear();
             for group in groups() {
                 starts.push(features.len());
-                if over_holes {
+                if over_missing {
                     features.extend((0..chunk.d as u32).filter(|&f| !group.has(f as usize)));
                 } else {
                     features.extend(group.features);
@@ -271,7 +271,7 @@ impl<'a> Tables<'a> {
                 vectorized(
                     #[inline(always)]
                     || {
-                        if !over_holes {
+                        if !over_missing {
                             inner.iter_mut().zip(&*self.wv).for_each(|(i, all)| *i = all - *i);
                         }
                         for (i, out) in spread.chunks_exact_mut(self.width).enumerate() {
@@ -281,7 +281,7 @@ impl<'a> Tables<'a> {
                                 out.iter_mut().zip(inner).for_each(|(o, x)| *o += c * x);
                             }
                         }
-                        if !over_holes {
+                        if !over_missing {
                             sums.unseen.iter_mut().zip(&*spread).for_each(|(s, x)| *s += x);
                             spread.iter_mut().for_each(|s| *s = -*s);
                         }

@@ -67,7 +67,7 @@ pub enum Error {
     },
     /// Hardly a row or a column is without missing entries, so that leaving them out leaves nothing. Choose
     /// another [`Missing`](crate::Missing) policy.
-    #[error("`{policy}` leaves {left}, because the others have holes")]
+    #[error("`{policy}` leaves {left}, because the others have missing entries")]
     NothingLeft {
         /// The policy.
         policy: &'static str,

@@ -29,7 +29,7 @@ pub use resolved::ResolvedKernel;
 pub(crate) use bandwidth::median_bandwidth;
 pub(crate) use factor::{Factor, FactorRows};
 pub(crate) use landmarks::{between, pivoted_cholesky, uniform};
-pub(crate) use parameters::Given;
+pub(crate) use parameters::ParameterValue;
 pub(crate) use points::{Arithmetic, Gathering, Points, TILE};
 pub(crate) use projection::{Projection, Sink};
 pub(crate) use random_features::RandomFeatures;
@@ -106,8 +106,9 @@ impl Kernel {
     fn resolve_typed<T: Scalar>(&self, data: &Dataset<T>, seed: u64) -> Result<ResolvedKernel> {
         self.check()?;
         let (spec, given) = self.row();
-        let number =
-            |(name, given): (&'static str, Given)| Ok((name, given.resolve(spec, data, seed)?));
+        let number = |(name, given): (&'static str, ParameterValue)| {
+            Ok((name, given.resolve(spec, data, seed)?))
+        };
         let numbers = given.into_iter().map(number).collect::<Result<_>>()?;
         let custom = match self {
             Kernel::Custom(custom) => Some(custom.clone()),

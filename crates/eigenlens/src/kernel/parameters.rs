@@ -32,7 +32,7 @@ pub enum ParameterKind {
 
 /// What a parameter is asked to be.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Given {
+pub(crate) enum ParameterValue {
     Number(f64),
     /// Found from the data, or a number.
     Width(Bandwidth),
@@ -62,11 +62,11 @@ impl ParameterSpec {
     }
 
     /// Refuses what cannot be meant, before any row is read.
-    pub(super) fn check(&self, given: Given) -> Result<()> {
+    pub(super) fn check(&self, given: ParameterValue) -> Result<()> {
         let number = match given {
-            Given::Number(number) => number,
-            Given::Width(width) => return width.check(),
-            Given::PerFeature => return Ok(()),
+            ParameterValue::Number(number) => number,
+            ParameterValue::Width(width) => return width.check(),
+            ParameterValue::PerFeature => return Ok(()),
         };
         let (fits, expected) = match self.kind {
             ParameterKind::Degree(_) if number < 1.0 => (false, "at least 1"),
@@ -83,7 +83,7 @@ impl ParameterSpec {
     }
 }
 
-impl Given {
+impl ParameterValue {
     /// The number, found from the data where a rule is to find it.
     pub(super) fn resolve<T: Scalar>(
         self,
@@ -92,72 +92,74 @@ impl Given {
         seed: u64,
     ) -> Result<f64> {
         match (self, &kernel.width) {
-            (Given::Number(number), _) => Ok(number),
-            (Given::Width(width), Some(rule)) => width.resolve(rule, data, seed),
-            (Given::Width(_), None) => {
+            (ParameterValue::Number(number), _) => Ok(number),
+            (ParameterValue::Width(width), Some(rule)) => width.resolve(rule, data, seed),
+            (ParameterValue::Width(_), None) => {
                 Err(Error::Internal(format!("the {} kernel has no width", kernel.name)))
             }
-            (Given::PerFeature, _) => Ok(1.0 / data.n_features().max(1) as f64),
+            (ParameterValue::PerFeature, _) => Ok(1.0 / data.n_features().max(1) as f64),
         }
     }
 
     fn number(self) -> Option<f64> {
         match self {
-            Given::Number(number) | Given::Width(Bandwidth::Gamma(number)) => Some(number),
-            Given::Width(_) | Given::PerFeature => None,
+            ParameterValue::Number(number) | ParameterValue::Width(Bandwidth::Gamma(number)) => {
+                Some(number)
+            }
+            ParameterValue::Width(_) | ParameterValue::PerFeature => None,
         }
     }
 }
 
-impl From<f64> for Given {
-    fn from(number: f64) -> Given {
-        Given::Number(number)
+impl From<f64> for ParameterValue {
+    fn from(number: f64) -> ParameterValue {
+        ParameterValue::Number(number)
     }
 }
 
-impl From<u32> for Given {
-    fn from(number: u32) -> Given {
-        Given::Number(f64::from(number))
+impl From<u32> for ParameterValue {
+    fn from(number: u32) -> ParameterValue {
+        ParameterValue::Number(f64::from(number))
     }
 }
 
-impl From<Option<f64>> for Given {
-    fn from(number: Option<f64>) -> Given {
-        number.map_or(Given::PerFeature, Given::Number)
+impl From<Option<f64>> for ParameterValue {
+    fn from(number: Option<f64>) -> ParameterValue {
+        number.map_or(ParameterValue::PerFeature, ParameterValue::Number)
     }
 }
 
-impl From<Bandwidth> for Given {
-    fn from(width: Bandwidth) -> Given {
-        Given::Width(width)
+impl From<Bandwidth> for ParameterValue {
+    fn from(width: Bandwidth) -> ParameterValue {
+        ParameterValue::Width(width)
     }
 }
 
-impl From<Given> for f64 {
-    fn from(given: Given) -> f64 {
+impl From<ParameterValue> for f64 {
+    fn from(given: ParameterValue) -> f64 {
         given.number().unwrap_or(f64::NAN)
     }
 }
 
-impl From<Given> for u32 {
-    fn from(given: Given) -> u32 {
+impl From<ParameterValue> for u32 {
+    fn from(given: ParameterValue) -> u32 {
         // What is too large stays too large.
         f64::from(given) as u32
     }
 }
 
-impl From<Given> for Option<f64> {
-    fn from(given: Given) -> Option<f64> {
+impl From<ParameterValue> for Option<f64> {
+    fn from(given: ParameterValue) -> Option<f64> {
         given.number()
     }
 }
 
-impl From<Given> for Bandwidth {
-    fn from(given: Given) -> Bandwidth {
+impl From<ParameterValue> for Bandwidth {
+    fn from(given: ParameterValue) -> Bandwidth {
         match given {
-            Given::Number(gamma) => Bandwidth::Gamma(gamma),
-            Given::Width(width) => width,
-            Given::PerFeature => Bandwidth::PerFeature,
+            ParameterValue::Number(gamma) => Bandwidth::Gamma(gamma),
+            ParameterValue::Width(width) => width,
+            ParameterValue::PerFeature => Bandwidth::PerFeature,
         }
     }
 }

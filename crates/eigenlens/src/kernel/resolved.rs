@@ -1,7 +1,7 @@
 //! Kernels whose parameters are numbers.
 
 use super::functions::{KERNELS, KernelSpec, Start};
-use super::parameters::{Given, ParameterKind, Parameters};
+use super::parameters::{ParameterKind, ParameterValue, Parameters};
 use super::points::{Gathering, PanelRef, Points, TILE};
 use super::{CustomKernel, Kernel};
 use crate::data::Dataset;
@@ -91,7 +91,7 @@ impl ResolvedKernel {
 
     /// The kernel as asked for that resolves to this one.
     pub fn to_kernel(&self) -> Kernel {
-        let given = |name| Given::Number(self.parameters.number(name));
+        let given = |name| ParameterValue::Number(self.parameters.number(name));
         match &self.custom {
             Some(custom) => Kernel::Custom(custom.clone()),
             None => Kernel::named(self.spec.name, given).unwrap_or_default(),

@@ -3,7 +3,9 @@
 use super::option_spec::{OptionSpec, OptionValues, Range, misfit};
 use crate::dependence::LabelKernel;
 use crate::error::{Error, Result};
-use crate::kernel::{Bandwidth, Given, KERNELS, Kernel, KernelSpec, ParameterKind, ParameterSpec};
+use crate::kernel::{
+    Bandwidth, KERNELS, Kernel, KernelSpec, ParameterKind, ParameterSpec, ParameterValue,
+};
 use std::collections::BTreeMap;
 
 /// The kernel and its parameters. A new kernel of [`KERNELS`] brings its word and its place in `needs`; only a
@@ -122,23 +124,23 @@ impl OptionValues {
     }
 
     /// What a parameter is asked to be, or what is usual.
-    fn parameter(&self, parameter: &ParameterSpec) -> Result<Given> {
+    fn parameter(&self, parameter: &ParameterSpec) -> Result<ParameterValue> {
         let name = parameter.name;
         let number = |usual: f64| match self.word(name) {
             // A width of distances is no number here.
             Some(_) => Err(misfit(name, "must be a number for this kernel")),
-            None => Ok(Given::Number(self.number(name).unwrap_or(usual))),
+            None => Ok(ParameterValue::Number(self.number(name).unwrap_or(usual))),
         };
         match parameter.kind {
-            ParameterKind::Width => Ok(Given::Width(self.bandwidth())),
+            ParameterKind::Width => Ok(ParameterValue::Width(self.bandwidth())),
             ParameterKind::PerFeature if self.word(name).as_deref() == Some("1/d") => {
-                Ok(Given::PerFeature)
+                Ok(ParameterValue::PerFeature)
             }
-            ParameterKind::PerFeature if self.get(name).is_none() => Ok(Given::PerFeature),
+            ParameterKind::PerFeature if self.get(name).is_none() => Ok(ParameterValue::PerFeature),
             ParameterKind::PerFeature => number(1.0),
             ParameterKind::Positive(usual) | ParameterKind::Number(usual) => number(usual),
             ParameterKind::Degree(usual) => {
-                Ok(Given::Number(self.count(name).map_or(f64::from(usual), |p| p as f64)))
+                Ok(ParameterValue::Number(self.count(name).map_or(f64::from(usual), |p| p as f64)))
             }
         }
     }

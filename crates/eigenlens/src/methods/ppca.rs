@@ -21,7 +21,7 @@ use std::ops::ControlFlow;
 /// What every surface knows of the method.
 pub(super) const METHOD: Method = Method {
     name: "ppca",
-    about: "probabilistic PCA: a density that fills holes and finds outliers",
+    about: "probabilistic PCA: a density that fills missing entries and finds outliers",
     axis: "Z",
     linear: true,
     takes_missing: true,

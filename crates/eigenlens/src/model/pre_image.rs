@@ -50,11 +50,11 @@ impl PreImage {
         }
     }
 
-    /// The way of this name.
+    /// The algorithm of this name.
     pub fn named(name: &str) -> Option<PreImage> {
         [PreImage::Auto, PreImage::FixedPoint, PreImage::Distances, PreImage::Ridge]
             .into_iter()
-            .find(|way| way.name() == name)
+            .find(|algorithm| algorithm.name() == name)
     }
 }
 
@@ -73,14 +73,14 @@ impl KernelPcaModel {
     pub fn pre_images<'a, T: Scalar>(
         &self,
         data: impl Into<Dataset<'a, T>>,
-        way: PreImage,
+        algorithm: PreImage,
     ) -> Result<PreImages<T>> {
         let KernelBody::Points(map) = &self.parts().body else {
             return not_defined("random features keep no samples to build it from");
         };
-        let search = Search::new(self, map, way)?;
+        let inverter = Inverter::new(self, map, algorithm)?;
         let data = &data.into();
-        let (rows, distances) = pool::run(map.threads, || search.run(data))??;
+        let (rows, distances) = pool::run(map.threads, || inverter.run(data))??;
         Ok(PreImages { rows, distances })
     }
 }
@@ -90,16 +90,16 @@ fn not_defined<T>(why: &str) -> Result<T> {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Way {
+enum Algorithm {
     Linear,
     FixedPoint(f64),
     Distances(f64),
     Ridge,
 }
 
-struct Search<'a> {
+struct Inverter<'a> {
     map: &'a KernelMap,
-    way: Way,
+    algorithm: Algorithm,
     /// Points as they are kept (m × d).
     points: Array2<f64>,
     /// ‖mean‖² in feature space.
@@ -111,8 +111,12 @@ struct Search<'a> {
     learned: Option<Learned>,
 }
 
-impl<'a> Search<'a> {
-    fn new(model: &KernelPcaModel, map: &'a KernelMap, way: PreImage) -> Result<Search<'a>> {
+impl<'a> Inverter<'a> {
+    fn new(
+        model: &KernelPcaModel,
+        map: &'a KernelMap,
+        algorithm: PreImage,
+    ) -> Result<Inverter<'a>> {
         let kernel = &map.projection.kernel;
         if kernel.is_precomputed() {
             return not_defined("a precomputed kernel has no samples");
@@ -120,15 +124,19 @@ impl<'a> Search<'a> {
         if kernel.is("delta") {
             return not_defined("labels have nothing between them");
         }
-        let way = match (way, kernel.gaussian_gamma()) {
-            (PreImage::Auto, None) if kernel.is("linear") => Way::Linear,
-            (PreImage::Auto | PreImage::FixedPoint, Some(gamma)) => Way::FixedPoint(gamma),
-            (PreImage::Distances, Some(gamma)) => Way::Distances(gamma),
-            (PreImage::Auto | PreImage::Ridge, _) => Way::Ridge,
-            (way, _) => {
+        let algorithm = match (algorithm, kernel.gaussian_gamma()) {
+            (PreImage::Auto, None) if kernel.is("linear") => Algorithm::Linear,
+            (PreImage::Auto | PreImage::FixedPoint, Some(gamma)) => Algorithm::FixedPoint(gamma),
+            (PreImage::Distances, Some(gamma)) => Algorithm::Distances(gamma),
+            (PreImage::Auto | PreImage::Ridge, _) => Algorithm::Ridge,
+            (algorithm, _) => {
                 return Err(Error::Unsupported {
-                    what: format!("a pre-image by {} of the {} kernel", way.name(), kernel.name()),
-                    why: "does not exist: that way is for the rbf kernel",
+                    what: format!(
+                        "a pre-image by {} of the {} kernel",
+                        algorithm.name(),
+                        kernel.name()
+                    ),
+                    why: "does not exist: that algorithm is for the rbf kernel",
                     instead: Some(crate::error::Hint::Set {
                         option: "pre_image",
                         value: "ridge".into(),
@@ -137,24 +145,25 @@ impl<'a> Search<'a> {
             }
         };
         let points = map.projection.points.kept_rows();
-        let needs_scores = matches!(way, Way::Distances(_) | Way::Ridge);
+        let needs_scores = matches!(algorithm, Algorithm::Distances(_) | Algorithm::Ridge);
         let scores = if needs_scores {
             let rows = map.projection.points.rows();
             map.projection.transform(&Dataset::from(&rows))?
         } else {
             Array2::zeros((0, 0))
         };
-        let with_center = match (way, model.kernel_means()) {
-            (Way::Distances(_), Some((means, _))) => means.to_vec(),
-            (Way::Distances(_), None) => {
+        let with_center = match (algorithm, model.kernel_means()) {
+            (Algorithm::Distances(_), Some((means, _))) => means.to_vec(),
+            (Algorithm::Distances(_), None) => {
                 let points = &map.projection.points;
                 between(kernel, points, points).dot(&ArrayView1::from(&map.center)).to_vec()
             }
             _ => Vec::new(),
         };
-        let learned = (way == Way::Ridge).then(|| Learned::new(&points, &scores)).transpose()?;
+        let learned =
+            (algorithm == Algorithm::Ridge).then(|| Learned::new(&points, &scores)).transpose()?;
         let center_square = model.parts().mean;
-        Ok(Search { map, way, points, center_square, with_center, scores, learned })
+        Ok(Inverter { map, algorithm, points, center_square, with_center, scores, learned })
     }
 
     fn run<T: Scalar>(&self, data: &Dataset<T>) -> Result<(Array2<T>, Vec<f64>)> {
@@ -165,11 +174,11 @@ impl<'a> Search<'a> {
             .into_par_iter()
             .map(|i| {
                 let place = self.place(z.row(i));
-                let y = match self.way {
-                    Way::Linear => place.weights.dot(&self.points),
-                    Way::FixedPoint(gamma) => self.fixed_point(&place, samples.row(i), gamma),
-                    Way::Distances(gamma) => self.by_distances(&place, z.row(i), gamma),
-                    Way::Ridge => match &self.learned {
+                let y = match self.algorithm {
+                    Algorithm::Linear => place.weights.dot(&self.points),
+                    Algorithm::FixedPoint(gamma) => self.fixed_point(&place, samples.row(i), gamma),
+                    Algorithm::Distances(gamma) => self.by_distances(&place, z.row(i), gamma),
+                    Algorithm::Ridge => match &self.learned {
                         Some(learned) => learned.at(z.row(i)),
                         None => samples.row(i).to_owned(),
                     },

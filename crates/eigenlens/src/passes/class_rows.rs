@@ -96,7 +96,7 @@ struct Reader<'r, 'a, 'd, T: Scalar> {
 }
 
 /// Consecutive rows of the data.
-enum Lent<'l, T: Scalar> {
+enum RowBlock<'l, T: Scalar> {
     Dense(ArrayView2<'l, T>),
     Sparse(&'l Csr<T>, usize),
 }
@@ -109,21 +109,21 @@ impl<T: Scalar> RowReader<f64> for Reader<'_, '_, '_, T> {
         loop {
             let first = self.next;
             let lent = match (&mut self.inner, of.data.source()) {
-                (Some(reader), _) => reader.next_rows(most)?.map(Lent::Dense),
+                (Some(reader), _) => reader.next_rows(most)?.map(RowBlock::Dense),
                 (None, Source::Dense(x)) => {
                     let rows = most.min(x.nrows() - first);
-                    (rows > 0).then(|| Lent::Dense(x.slice(s![first..first + rows, ..])))
+                    (rows > 0).then(|| RowBlock::Dense(x.slice(s![first..first + rows, ..])))
                 }
                 (None, Source::Sparse(x)) => {
                     let rows = most.min(x.n_rows() - first);
-                    (rows > 0).then_some(Lent::Sparse(x, rows))
+                    (rows > 0).then_some(RowBlock::Sparse(x, rows))
                 }
                 (None, Source::Streamed(_)) => None,
             };
             let Some(lent) = lent else { return Ok(None) };
             let rows = match &lent {
-                Lent::Dense(x) => x.nrows(),
-                Lent::Sparse(_, rows) => *rows,
+                RowBlock::Dense(x) => x.nrows(),
+                RowBlock::Sparse(_, rows) => *rows,
             };
             if first + rows > of.means.codes.len() {
                 let known = of.means.codes.len();
@@ -141,8 +141,8 @@ impl<T: Scalar> RowReader<f64> for Reader<'_, '_, '_, T> {
             }
             slice_mut(&mut self.block).par_chunks_mut(d).zip(&wanted).for_each(|(out, &i)| {
                 match &lent {
-                    Lent::Dense(x) => of.copy_dense(first + i, x.row(i), out),
-                    Lent::Sparse(x, _) => of.copy_sparse(first + i, x.row(first + i), out),
+                    RowBlock::Dense(x) => of.copy_dense(first + i, x.row(i), out),
+                    RowBlock::Sparse(x, _) => of.copy_sparse(first + i, x.row(first + i), out),
                 }
             });
             return Ok(Some(self.block.slice(s![..wanted.len(), ..])));

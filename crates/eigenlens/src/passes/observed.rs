@@ -1,5 +1,5 @@
-//! A survey of data with holes: count, mean and variance of what every column has, and where the
-//! holes are, in one pass.
+//! A survey of data with missing entries: count, mean and variance of what every column has, and where the
+//! missing entries are, in one pass.
 
 use super::columns::{Columns, rescale, two_sum};
 use super::row_grid::{BLOCK, RowBatch, RowGrid, batch_rows, reduction_block_rows};
@@ -26,7 +26,7 @@ pub(crate) struct Observed {
     /// Σw of the rows with something observed.
     pub row_weight: f64,
     pub missing_counts: MissingCounts,
-    /// Rows with a hole, as bits.
+    /// Rows with a missing entry, as bits.
     pub with_missing_values: Vec<u64>,
 }
 
@@ -130,7 +130,7 @@ impl Observed {
             for i in 0..block.rows {
                 let w = block.count(i);
                 // Rows of weight 0 are not counted, but an infinite entry in one is an error all the
-                // same, and one with a hole must go where such rows go.
+                // same, and one with a missing entry must go where such rows go.
                 if w == 0.0 {
                     let bad = block.row(i).iter().position(|x| !x.to_f64().is_finite());
                     match bad.map(|f| (f, block.row(i)[f].to_f64())) {

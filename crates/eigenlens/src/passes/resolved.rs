@@ -1,4 +1,4 @@
-//! Data with holes made whole by a simple policy: rows or columns left out, or means put in.
+//! Data with missing entries made whole by a simple policy: rows or columns left out, or means put in.
 
 use super::RowGrid;
 use super::observed::Observed;
@@ -12,7 +12,7 @@ use crate::scalar::Scalar;
 use ndarray::{Array2, ArrayView2, Axis, s};
 use std::sync::Arc;
 
-/// A data set whose policy for holes has been carried out.
+/// A data set whose policy for missing entries has been carried out.
 pub struct Resolved<'a, T: Scalar> {
     original: Dataset<'a, T>,
     body: Body<'a, T>,
@@ -21,12 +21,12 @@ pub struct Resolved<'a, T: Scalar> {
     missing_report: Option<MissingReport>,
     /// Rows of the original that stay, where some go.
     kept: Option<Vec<usize>>,
-    /// What goes into holes, where that is the policy.
+    /// What goes into missing entries, where that is the policy.
     fill: Option<Vec<f64>>,
 }
 
 enum Body<'a, T: Scalar> {
-    /// There was no hole.
+    /// There was none missing.
     Same,
     Dense(Array2<T>),
     Sparse(Csr<T>),
@@ -35,11 +35,11 @@ enum Body<'a, T: Scalar> {
 
 impl<'a, T: Scalar> Dataset<'a, T> {
     /// Carries out the policies that make data whole: rows or columns left out, means put in. Data
-    /// without a hole are borrowed as they are; others are copied without their holes, or read
+    /// without a missing entry are borrowed as they are; others are copied without their missing entries, or read
     /// through a sieve where the copy does not fit into `options.memory`.
     ///
     /// [`Missing::Em`] makes no whole data: [`Pca`](crate::Pca) and [`Ppca`](crate::Ppca) integrate
-    /// the holes out instead, and other methods refuse it here.
+    /// the missing entries out instead, and other methods refuse it here.
     pub fn resolve_missing(&self, options: &Options) -> Result<Resolved<'a, T>> {
         let original = self.clone().with_missing(Missing::Error);
         let same = |original| Resolved {
@@ -77,12 +77,12 @@ impl<'a, T: Scalar> Dataset<'a, T> {
         self.through(sieve, missing_report, options)
     }
 
-    /// The data with these numbers in their holes, one for each feature: the means that
-    /// [`Resolved::fill`] tells of training data belong into the holes of new data.
+    /// The data with these numbers in their missing entries, one for each feature: the means that
+    /// [`Resolved::fill`] tells of training data belong into the missing entries of new data.
     pub fn fill_missing(&self, fill: &[f64], options: &Options) -> Result<Resolved<'a, T>> {
         if fill.len() != self.n_features() {
             return Err(Error::Shape {
-                what: "what goes into holes",
+                what: "what goes into missing entries",
                 found: format!("{} numbers", fill.len()),
                 expected: format!("one for each of {} features", self.n_features()),
             });
@@ -123,7 +123,7 @@ impl<'a, T: Scalar> Dataset<'a, T> {
 }
 
 impl<T: Scalar> Resolved<'_, T> {
-    /// The data without holes.
+    /// The data without missing entries.
     pub fn dataset(&self) -> Dataset<'_, T> {
         let source = match &self.body {
             Body::Same => self.original.unweighted().source,
@@ -140,12 +140,12 @@ impl<T: Scalar> Resolved<'_, T> {
         }
     }
 
-    /// What was done; `None` where there was no hole.
+    /// What was done; `None` where there was none missing.
     pub fn missing_report(&self) -> Option<&MissingReport> {
         self.missing_report.as_ref()
     }
 
-    /// What was put into holes (d), where that is the policy: also where there was no hole, as new data
+    /// What was put into missing entries (d), where that is the policy: also where there was none missing, as new data
     /// may have some.
     pub fn fill(&self) -> Option<&[f64]> {
         self.fill.as_deref()
@@ -186,7 +186,7 @@ impl<T: Scalar> Resolved<'_, T> {
     }
 }
 
-/// Which rows and columns stay, and what goes into holes.
+/// Which rows and columns stay, and what goes into missing entries.
 #[derive(Clone)]
 struct Sieve<T> {
     /// Columns that stay.
@@ -195,7 +195,7 @@ struct Sieve<T> {
     rows: Option<usize>,
     /// Rows that go, as bits.
     dropped: Option<Vec<u64>>,
-    /// What goes into the holes of each column.
+    /// What goes into the missing entries of each column.
     fill: Vec<T>,
 }
 

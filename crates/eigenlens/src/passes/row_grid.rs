@@ -94,7 +94,7 @@ pub(super) struct Shift<T> {
 impl<'a, T: Scalar> RowGrid<'a, T> {
     /// Checks what can be checked before any row is read.
     ///
-    /// Passes know no holes: a policy for them must have been carried out.
+    /// Passes know no missing entries: a policy for them must have been carried out.
     pub fn new(data: &'a Dataset<'_, T>) -> Result<Self> {
         data.shape().check_complete()?;
         Self::surveying(data)
@@ -106,7 +106,7 @@ impl<'a, T: Scalar> RowGrid<'a, T> {
         Self::checked(data, SampleWeights::counts_of_part)
     }
 
-    /// The same for a pass that expects holes.
+    /// The same for a pass that expects missing entries.
     pub fn surveying(data: &'a Dataset<'_, T>) -> Result<Self> {
         data.shape().check()?;
         Self::checked(data, SampleWeights::counts)

@@ -399,7 +399,7 @@ fn bad_holes_are_refused_with_words() {
         assert_eq!(error.hint(), Some(Hint::DropColumn(2)));
     }
     let nothing = data(&x, Missing::DropColumns).err().unwrap().to_string();
-    assert_eq!(nothing, "`drop-columns` leaves 0, because the others have holes");
+    assert_eq!(nothing, "`drop-columns` leaves 0, because the others have missing entries");
     // Above 90 %.
     let mut sparse = Array2::from_elem((50, 4), f64::NAN);
     for i in 0..16 {

@@ -12,7 +12,7 @@ mod sigmoid;
 
 use super::bandwidth::{Bandwidth, WidthRule};
 use super::custom::{self, CustomKernel};
-use super::parameters::{Given, ParameterSpec, Parameters};
+use super::parameters::{ParameterSpec, ParameterValue, Parameters};
 use super::points::PanelRef;
 use super::sparse_points::SparsePair;
 use std::fmt;
@@ -50,17 +50,17 @@ macro_rules! kernels {
 
         impl Kernel {
             /// What the kernel is, and what its parameters are to be.
-            pub(super) fn row(&self) -> (&'static KernelSpec, Vec<(&'static str, Given)>) {
+            pub(super) fn row(&self) -> (&'static KernelSpec, Vec<(&'static str, ParameterValue)>) {
                 match self {
                     $(Kernel::$variant $({ $($name),* })? => {
-                        (&$file::KERNEL, vec![$($((stringify!($name), Given::from(*$name))),*)?])
+                        (&$file::KERNEL, vec![$($((stringify!($name), ParameterValue::from(*$name))),*)?])
                     })*
                     Kernel::Custom(_) => (&custom::KERNEL, Vec::new()),
                 }
             }
 
             /// The kernel of the table with this name; `given` says what its parameters are to be.
-            pub(crate) fn named(name: &str, given: impl Fn(&'static str) -> Given) -> Option<Kernel> {
+            pub(crate) fn named(name: &str, given: impl Fn(&'static str) -> ParameterValue) -> Option<Kernel> {
                 $(if name == $file::KERNEL.name {
                     return Some(Kernel::$variant $({ $($name: given(stringify!($name)).into()),* })?);
                 })*
@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn rows_and_descriptions_have_the_same_parameters() {
         for spec in KERNELS {
-            let kernel = Kernel::named(spec.name, |_| Given::Number(1.0)).unwrap();
+            let kernel = Kernel::named(spec.name, |_| ParameterValue::Number(1.0)).unwrap();
             assert_eq!(kernel.name(), spec.name);
             let of_row: Vec<&str> = kernel.row().1.iter().map(|(name, _)| *name).collect();
             let described: Vec<&str> = spec.parameters.iter().map(|p| p.name).collect();
