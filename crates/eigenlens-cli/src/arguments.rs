@@ -66,7 +66,7 @@ pub enum Command {
     Transform(Transform),
     /// What a model keeps of a table, and what it loses.
     Reconstruct(Reconstruct),
-    /// Fill the holes of a table under a model, with standard errors.
+    /// Fill the missing entries of a table under a model, with standard errors.
     Impute(Impute),
     /// The most probable class of every sample, with the probability of each.
     Predict(Predict),
@@ -74,6 +74,8 @@ pub enum Command {
     Score(Score),
     /// Draw new samples from a model.
     Sample(Sample),
+    /// T², Q, leverage and contributions of samples; how components go with labels and metadata.
+    Diagnose(Diagnose),
     /// What is in a model file.
     Inspect(Inspect),
     /// How many components: every rule side by side.
@@ -103,6 +105,8 @@ pub struct Fit {
     pub data: Data,
     #[command(flatten)]
     pub reading: Reading,
+    #[command(flatten)]
+    pub metadata: Metadata,
     #[command(flatten)]
     pub options: FitOptionArgs,
     /// Print what would be done and stop before reading.
@@ -137,7 +141,7 @@ pub struct Reading {
     /// Columns to use: names, ranges (a..c, 2..5), patterns (gene_*), without (!id); comma-separated.
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Reading")]
     pub columns: Vec<String>,
-    /// Columns to carry along as labels, comma-separated.
+    /// Columns to carry along as labels beside those of text, comma-separated.
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',', help_heading = "Reading")]
     pub labels: Vec<String>,
     /// Column with the weight of each sample.
@@ -194,6 +198,17 @@ pub struct Reading {
     pub column_names: Option<PathBuf>,
 }
 
+/// A table about the samples beside the data.
+#[derive(Args, Clone, Default)]
+pub struct Metadata {
+    /// A table about the samples: its columns become labels.
+    #[arg(long, value_name = "FILE", help_heading = "Metadata")]
+    pub metadata: Option<PathBuf>,
+    /// The column by which samples are found in it [default: the one that both tables have].
+    #[arg(long, value_name = "COLUMN", requires = "metadata", help_heading = "Metadata")]
+    pub by: Option<String>,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Side {
     /// Each row is a sample.
@@ -233,10 +248,12 @@ pub struct Transform {
     pub data: Data,
     #[command(flatten)]
     pub reading: Reading,
+    #[command(flatten)]
+    pub metadata: Metadata,
     /// Where the scores go, by extension [default: standard output, as CSV].
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
-    /// Add the standard error and the certainty of every score, which holes lower.
+    /// Add the standard error and the certainty of every score, which missing entries lower.
     #[arg(long)]
     pub standard_errors: bool,
 }
@@ -288,6 +305,8 @@ pub struct Predict {
     pub data: Data,
     #[command(flatten)]
     pub reading: Reading,
+    #[command(flatten)]
+    pub metadata: Metadata,
     /// Where classes and probabilities go, by extension [default: standard output, as CSV].
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     pub output: PathBuf,
@@ -304,6 +323,39 @@ pub struct Score {
     /// Write likelihood, distance and p-value of every sample to a file.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct Diagnose {
+    /// The model file.
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub data: Data,
+    #[command(flatten)]
+    pub reading: Reading,
+    #[command(flatten)]
+    pub metadata: Metadata,
+    /// The share of ordinary samples that the limits of T² and Q let pass.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.95, value_parser = share)]
+    pub confidence: f64,
+    /// The samples are new ones, not those of the fit: the limit of T² is wider for them.
+    #[arg(long)]
+    pub new: bool,
+    /// Write T², Q, leverage, squared cosines and contributions of every sample to a file.
+    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
+    pub output: Option<PathBuf>,
+    /// Write what every feature adds to T² and Q of every sample to a file.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub contributions_file: Option<PathBuf>,
+    /// Write loadings, correlations, squared cosines and contributions of every feature to a file.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub features_file: Option<PathBuf>,
+    /// Write how every component goes with every label and metadata column to a file.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub associations_file: Option<PathBuf>,
+    /// Write where every group of samples lies on every component to a file.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub groups_file: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -353,6 +405,8 @@ pub struct Plot {
     pub data: Vec<PathBuf>,
     #[command(flatten)]
     pub reading: Reading,
+    #[command(flatten)]
+    pub metadata: Metadata,
     /// Which picture [default: scores with a table, scree without].
     #[arg(long, value_name = "KIND", value_parser = plot_parser())]
     pub kind: Option<&'static eigenlens_views::Plot>,
@@ -381,6 +435,8 @@ pub struct Report {
     pub data: Vec<PathBuf>,
     #[command(flatten)]
     pub reading: Reading,
+    #[command(flatten)]
+    pub metadata: Metadata,
     /// Where the page goes [default: NAME.report.html in this directory].
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -404,11 +460,12 @@ pub struct Verify {
     #[command(flatten)]
     pub reading: Reading,
     /// What residuals may be, relative to the largest eigenvalue; never what the model says of itself.
-    #[arg(long, value_name = "NUMBER", default_value_t = 1e-6, value_parser = tolerance)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1e-6, value_parser = share)]
     pub tolerance: f64,
 }
 
-fn tolerance(text: &str) -> Result<f64, String> {
+/// A number between 0 and 1.
+fn share(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(number) if number > 0.0 && number < 1.0 => Ok(number),
         _ => Err("it must be a number between 0 and 1".into()),

@@ -1,6 +1,6 @@
 //! Pictures in files, and samples for them from tables.
 
-use crate::arguments::{Common, Reading};
+use crate::arguments::{Common, Metadata, Reading};
 use crate::failure::Failure;
 use crate::input::Opened;
 use crate::output::create;
@@ -45,6 +45,7 @@ pub fn request(
 pub struct Table<'a> {
     pub paths: &'a [PathBuf],
     pub reading: &'a Reading,
+    pub metadata: &'a Metadata,
     /// The columns that colour and name the samples, where they are asked for.
     pub color: Option<&'a String>,
     pub names: Option<&'a String>,
@@ -61,9 +62,16 @@ impl Table<'_> {
         work: impl FnOnce(&Request) -> Result<R, Error>,
     ) -> Result<R, Failure> {
         if self.paths.is_empty() {
+            if self.metadata.metadata.is_some() {
+                return Err(Failure::usage(
+                    "`--metadata` is about samples, and there is no table",
+                    "name the table after the model",
+                ));
+            }
             return Ok(work(&request)?);
         }
-        let opened = Opened::for_model(self.paths, stored, self.reading, common, reporter)?;
+        let opened = Opened::for_model(self.paths, stored, self.reading, common, reporter)?
+            .with_metadata(self.metadata, common, reporter)?;
         let color = self.color.map(|name| opened.label(name)).transpose()?;
         let names = self.names.map(|name| opened.label(name)).transpose()?;
         let progress = Progress::bytes(reporter, "reading");

@@ -42,6 +42,6 @@ pub use source::{
 };
 pub use sparse::{AnyCsr, MatrixOptions, Orientation};
 pub use table::{
-    ColumnChoice, ColumnFate, Concatenated, Fate, InMemory, Loaded, Numbers, Progress, ReadOptions,
-    Selection, Streamed, Table, nearest, open,
+    ColumnChoice, ColumnFate, Concatenated, Fate, InMemory, Joined, Loaded, Metadata, Numbers,
+    Progress, ReadOptions, Selection, Streamed, Table, nearest, open,
 };

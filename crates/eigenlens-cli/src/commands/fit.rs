@@ -33,7 +33,8 @@ pub fn run(args: &FitMethod, common: &Common, reporter: &Reporter) -> Result<(),
     }
     let outputs = Outputs::create(args, method, common, reporter)?;
     let targets = target::names(target_args.as_ref());
-    let opened = Opened::for_fit(&args.data.data, &args.reading, targets, common, reporter)?;
+    let opened = Opened::for_fit(&args.data.data, &args.reading, targets, common, reporter)?
+        .with_metadata(&args.metadata, common, reporter)?;
     let target = target::read(target_args.as_ref(), &opened, reporter)?;
     let memory = share(&opened, &values, target.as_ref(), common)?;
 
@@ -134,7 +135,7 @@ fn record(
     record
 }
 
-/// Rows that were left out have no scores, where the method cannot score rows with holes.
+/// Rows that were left out have no scores, where the method cannot score rows with missing entries.
 fn check_missing(args: &arguments::Fit, method: &Method, opened: &Opened) -> Result<(), Failure> {
     if args.scores.is_some() && opened.missing() == Missing::DropRows && !method.takes_missing {
         return Err(Failure::usage(
@@ -520,7 +521,11 @@ fn write_named(
 }
 
 /// The scores of rows under a model, prepared as in training.
-fn scores(stored: &StoredModel, rows: &Numbers, opened: &Opened) -> eigenlens::Result<AnyArray> {
+pub fn scores(
+    stored: &StoredModel,
+    rows: &Numbers,
+    opened: &Opened,
+) -> eigenlens::Result<AnyArray> {
     let prepared = opened.prepared(stored, &opened.with_policy(rows.data()))?;
     transform(&*stored.model, &prepared.data())
 }

@@ -1,6 +1,6 @@
 //! `eigenlens inspect`.
 
-use crate::arguments::{Common, Inspect};
+use crate::arguments::{Common, Inspect, Metadata};
 use crate::describe::{model_value, read_model, summary};
 use crate::failure::Failure;
 use crate::output::print;
@@ -31,7 +31,13 @@ pub fn run(args: &Inspect, common: &Common, reporter: &Reporter) -> Result<(), F
         page.push_str(&text::scree(&scree, &options));
     }
     if !args.data.is_empty() {
-        let table = Table { paths: &args.data, reading: &args.reading, color: None, names: None };
+        let table = Table {
+            paths: &args.data,
+            reading: &args.reading,
+            metadata: &Metadata::default(),
+            color: None,
+            names: None,
+        };
         let request = Request::new(&*stored.model);
         let view = table.with_samples(request, &stored, common, reporter, scores::view)?;
         page.push('\n');

@@ -2,6 +2,7 @@
 
 mod choose;
 mod demo;
+mod diagnose;
 pub mod example;
 mod fit;
 pub mod hsic;
@@ -38,6 +39,7 @@ pub fn run(cli: &Cli, reporter: &Reporter) -> Result<(), Failure> {
         Command::Predict(args) => predict::run(args, common, reporter),
         Command::Score(args) => score::run(args, common, reporter),
         Command::Sample(args) => sample::run(args, common, reporter),
+        Command::Diagnose(args) => diagnose::run(args, common, reporter),
         Command::Inspect(args) => inspect::run(args, common, reporter),
         Command::Choose(args) => choose::run(args, common, reporter),
         Command::Plot(args) => plot::run(args, common, reporter),

@@ -22,6 +22,7 @@ pub fn run(args: &PlotArgs, common: &Common, reporter: &Reporter) -> Result<(), 
     let table = Table {
         paths: &args.data,
         reading: &args.reading,
+        metadata: &args.metadata,
         color: args.color.as_ref(),
         names: args.names.as_ref(),
     };

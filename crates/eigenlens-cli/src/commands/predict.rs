@@ -24,7 +24,8 @@ pub fn run(args: &Predict, common: &Common, reporter: &Reporter) -> Result<(), F
         )
     })?;
     let classes = classifier.classes();
-    let opened = Opened::for_model(&args.data.data, &stored, &args.reading, common, reporter)?;
+    let opened = Opened::for_model(&args.data.data, &stored, &args.reading, common, reporter)?
+        .with_metadata(&args.metadata, common, reporter)?;
     let labels = [opened.label_names(), vec![unused(classifier, &opened.label_names())]].concat();
     let names: Vec<String> = classes.iter().map(|class| format!("probability_{class}")).collect();
     table.begin(&labels, &names, false, opened.n_samples().0)?;

@@ -27,6 +27,7 @@ pub fn run(args: &Report, common: &Common, reporter: &Reporter) -> Result<(), Fa
     let table = pictures::Table {
         paths: &args.data,
         reading: &args.reading,
+        metadata: &args.metadata,
         color: args.color.as_ref(),
         names: args.names.as_ref(),
     };

@@ -28,7 +28,8 @@ pub fn run(args: &Transform, common: &Common, reporter: &Reporter) -> Result<(),
         false => TableOutput::create(&args.output, &inputs)?,
     };
     let stored = read_model(&args.model, common)?;
-    let opened = Opened::for_model(&args.data.data, &stored, &args.reading, common, reporter)?;
+    let opened = Opened::for_model(&args.data.data, &stored, &args.reading, common, reporter)?
+        .with_metadata(&args.metadata, common, reporter)?;
     let (scores, n_samples) = match args.standard_errors {
         true => write_with_errors(&stored, &opened, table, reporter)?,
         false => write_scores(&stored, &opened, table, reporter)?,
@@ -51,7 +52,7 @@ pub fn run(args: &Transform, common: &Common, reporter: &Reporter) -> Result<(),
     print(&format!("{}\n", json::to_json_lines(&value)))
 }
 
-/// Scores with what holes cost them: least squares on what is observed for a PCA, the posterior for
+/// Scores with what missing entries cost them: least squares on what is observed for a PCA, the posterior for
 /// a density. Gives the file and the number of samples.
 fn write_with_errors(
     stored: &StoredModel,

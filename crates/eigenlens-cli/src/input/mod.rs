@@ -1,6 +1,7 @@
 //! The data: which columns become what, and the rows in memory or streamed.
 
 mod columns;
+mod metadata;
 mod options;
 mod rows;
 
@@ -15,6 +16,7 @@ use eigenlens_io::{
     ColumnChoice, Fate, ImageShape, Location, Note, OriginColumn, Place, Selection, StoredModel,
     Table,
 };
+use metadata::JoinedMetadata;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -36,6 +38,8 @@ pub struct Opened {
     told: OnceLock<()>,
     /// What helps where a value is missing and the data are for a model.
     for_model: Option<&'static str>,
+    /// A second table, whose columns are labels too.
+    metadata: Option<JoinedMetadata>,
 }
 
 impl Opened {
@@ -85,14 +89,14 @@ impl Opened {
         common: &Common,
         reporter: &Reporter,
     ) -> Result<Opened, Failure> {
-        Opened::named(paths, stored, reading, reading.labels.is_empty(), common, reporter)
+        Opened::named(paths, stored, reading, true, common, reporter)
     }
 
     fn named(
         paths: &[PathBuf],
         stored: &StoredModel,
         reading: &Reading,
-        keeps_all: bool,
+        for_filling: bool,
         common: &Common,
         reporter: &Reporter,
     ) -> Result<Opened, Failure> {
@@ -110,9 +114,10 @@ impl Opened {
         let weights = options::weight_column(&table, reading)?;
         let selection = table.select_named(&names)?;
         let selection = options::requiring(selection, &table, &[], weights);
-        let labels = match keeps_all {
-            true => options::other_columns(&table, &selection),
-            false => options::model_labels(&table, &selection, stored, reading)?,
+        let labels = match (for_filling, reading.labels.is_empty()) {
+            (true, true) => options::other_columns(&table, &selection),
+            (true, false) => options::named_labels(&table, reading)?,
+            (false, _) => options::model_labels(&table, &selection, stored, reading)?,
         };
         let mut opened = Opened::new(table, selection, labels, weights, reading, common);
         opened.for_model = Some(against_missing_values(stored, reading.missing)?);
@@ -139,10 +144,11 @@ impl Opened {
             memory: common.memory.map(|memory| memory.0),
             told: OnceLock::new(),
             for_model: None,
+            metadata: None,
         }
     }
 
-    /// What goes into holes before a model sees the data, unless they are to be refused.
+    /// What goes into missing entries before a model sees the data, unless they are to be refused.
     pub fn fill<'s>(&self, stored: &'s StoredModel) -> Option<&'s [f64]> {
         stored.preprocessing.fill.as_deref().filter(|_| self.missing != Some(Missing::Error))
     }
@@ -249,7 +255,8 @@ impl Opened {
 
     pub fn label_names(&self) -> Vec<String> {
         let columns = self.table.columns();
-        self.labels.iter().map(|&index| columns[index].name.clone()).collect()
+        let own = self.labels.iter().map(|&index| columns[index].name.clone());
+        own.chain(self.metadata.iter().flat_map(JoinedMetadata::names)).collect()
     }
 
     /// Where a column is among the labels; else why it is not.
@@ -443,7 +450,7 @@ fn against_missing_values(
         (Some(_), Some(policy)) => Err(Failure::usage(
             format!(
                 "`--missing {}` does not fit this model, which puts the means of its training samples \
-                 into holes",
+                 into missing entries",
                 policy.name()
             ),
             format!("leave out `--missing {}`", policy.name()),
@@ -453,7 +460,7 @@ fn against_missing_values(
         }
         (None, _) => Ok(
             "fit the model with `--missing mean`: it then puts the means of its training samples \
-                into holes",
+                into missing entries",
         ),
     }
 }

@@ -132,8 +132,14 @@ pub fn requiring(
     selection.requiring(required)
 }
 
-/// The label columns of a table for a model: those asked for, else its text and what were labels
-/// when the model was fitted.
+/// The label columns that are asked for.
+pub fn named_labels(table: &Table, reading: &Reading) -> Result<Vec<usize>, Failure> {
+    let at = |name: &String| table.columns().iter().position(|column| column.name == *name);
+    reading.labels.iter().map(|name| at(name).ok_or_else(|| no_column(table, name))).collect()
+}
+
+/// The label columns of a table for a model: its text, what were labels when the model was fitted, and those asked
+/// for.
 pub fn model_labels(
     table: &Table,
     selection: &Selection,
@@ -141,15 +147,12 @@ pub fn model_labels(
     reading: &Reading,
 ) -> Result<Vec<usize>, Failure> {
     let at = |name: &String| table.columns().iter().position(|column| column.name == *name);
-    if !reading.labels.is_empty() {
-        let index = |name| at(name).ok_or_else(|| no_column(table, name));
-        return reading.labels.iter().map(index).collect();
-    }
+    let is_free = |index: &usize| !selection.wanted().numbers.contains(index);
     let mut labels = selection.wanted().labels.clone();
-    labels.extend(stored.origin.labels.iter().filter_map(at));
+    labels.extend(stored.origin.labels.iter().filter_map(at).filter(is_free));
+    labels.extend(named_labels(table, reading)?);
     labels.sort_unstable();
     labels.dedup();
-    labels.retain(|index| !selection.wanted().numbers.contains(index));
     Ok(labels)
 }
 

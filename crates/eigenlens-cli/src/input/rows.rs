@@ -35,6 +35,11 @@ impl Opened {
             if self.labels != *held {
                 labels = self.table.labels(&self.labels, required)?;
             }
+            if let Some(metadata) = &self.metadata {
+                let own = if labels.is_empty() { &read.labels } else { &labels };
+                labels = metadata.joined(own, 0).into_owned();
+                metadata.tell(reporter)?;
+            }
         }
         let input = Input { opened: self, loaded, labels, weights: self.read_weights()? };
         progress.pause();
@@ -78,7 +83,9 @@ impl Opened {
         let Wanted { numbers, required, .. } = self.selection.wanted();
         if let Some(sparse) = self.table.source().sparse() {
             let rows = Numbers::Sparse(sparse.csr(numbers)?);
-            return work(&rows, &self.table.labels(&self.labels, required)?, 0);
+            let labels = self.table.labels(&self.labels, required)?;
+            work(&rows, &self.all_labels(&labels, 0), 0)?;
+            return self.tell_unmatched(reporter);
         }
         self.for_each_block(progress, reporter, |rows, labels, first| {
             work(&Numbers::Dense(rows), labels, first)
@@ -98,7 +105,7 @@ impl Opened {
         let mut first = 0;
         while let Some(block) = reader.next_block()? {
             let n_rows = block.n_rows();
-            work(block.numbers, &block.labels, first)?;
+            work(block.numbers, &self.all_labels(&block.labels, first), first)?;
             first += n_rows;
             progress.at(reader.bytes_read(), source.n_bytes());
         }
@@ -106,6 +113,7 @@ impl Opened {
             return Err(self.explain(eigenlens::Error::NoRows, 0));
         }
         progress.pause();
+        self.tell_unmatched(reporter)?;
         self.tell_findings(&reader.findings(), reporter)
     }
 

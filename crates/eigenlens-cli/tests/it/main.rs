@@ -2,6 +2,7 @@
 
 mod bad_cells;
 mod budgets;
+mod diagnose;
 mod embeddings;
 mod errors;
 mod file_kinds;

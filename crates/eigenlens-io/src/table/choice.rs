@@ -14,7 +14,7 @@ use std::borrow::Cow;
 pub struct ColumnChoice {
     /// Features; nothing means every column of numbers that is no label.
     pub features: Vec<String>,
-    /// Labels; nothing means every column of text.
+    /// Labels beside every column of text.
     pub labels: Vec<String>,
 }
 
@@ -308,10 +308,7 @@ fn judge(
     if features.is_named[index] {
         return Err(not_a_feature(column, "it is text"));
     }
-    match choice.labels.is_empty() {
-        true => said(Fate::Label, "text"),
-        false => said(Fate::Skipped, "text, and not chosen as a label"),
-    }
+    said(Fate::Label, "text")
 }
 
 fn why_not(kind: &Kind) -> &str {

@@ -4,12 +4,14 @@ mod choice;
 mod concatenated;
 mod formats;
 mod load;
+mod metadata;
 mod patterns;
 mod streamed;
 
 pub use choice::{ColumnChoice, ColumnFate, Fate, Selection};
 pub use concatenated::Concatenated;
 pub use load::{InMemory, Loaded, Numbers, Progress};
+pub use metadata::{Joined, Metadata};
 pub use patterns::nearest;
 pub use streamed::Streamed;
 
