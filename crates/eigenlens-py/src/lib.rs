@@ -3,6 +3,7 @@
 //! conventions live in `python/eigenlens`.
 
 mod arrow;
+mod association;
 mod choose;
 mod data;
 mod dependence;
@@ -25,6 +26,8 @@ mod verify;
 mod _core {
     #[pymodule_export]
     use super::arrow::from_arrow;
+    #[pymodule_export]
+    use super::association::associations;
     #[pymodule_export]
     use super::choose::{choose_n_components, rule_names};
     #[pymodule_export]

@@ -4,6 +4,7 @@ use crate::data::{DataArgs, to_array};
 use crate::target::TargetArg;
 use crate::{errors, records};
 use eigenlens::from_parts;
+use eigenlens::model::diagnostics::DiagnosticTable;
 use eigenlens::model::{Classifier, Density, Imputed, LatentGaussian};
 use eigenlens::{AnyDataset, VerifyOptions, dispatch, verify_model};
 use eigenlens::{Error, Options, PcaModel, Preprocessing, Warning};
@@ -15,6 +16,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+/// The names of the columns of a table, and the table.
+type Named<'py> = (Vec<String>, Bound<'py, PyArray2<f64>>);
+
+fn named(py: Python<'_>, table: DiagnosticTable) -> Named<'_> {
+    (table.names, table.values.to_pyarray(py))
+}
 
 /// A fitted model: immutable and complete.
 #[pyclass(frozen, module = "eigenlens._core")]
@@ -278,7 +286,41 @@ impl Model {
         Ok((found.t_squared.to_pyarray(py), found.q.to_pyarray(py)))
     }
 
-    /// The table with its holes filled, and each hole: row, column, value, standard error.
+    /// T², Q, leverage, squared cosines and contributions of every sample: names of columns, and the table.
+    fn sample_diagnostics<'py>(
+        &self,
+        py: Python<'py>,
+        data: DataArgs<'py>,
+    ) -> PyResult<Named<'py>> {
+        let taken = data.take()?;
+        let pca = self.pca()?;
+        let names = self.model().component_names();
+        let found =
+            taken.run(py, None, |data| dispatch!(data, data => pca.sample_diagnostics(data)))?;
+        Ok(named(py, found.table(&names)))
+    }
+
+    /// What every feature adds to T² and Q of every sample.
+    fn feature_contributions<'py>(
+        &self,
+        py: Python<'py>,
+        data: DataArgs<'py>,
+        feature_names: Vec<String>,
+    ) -> PyResult<Named<'py>> {
+        let taken = data.take()?;
+        let pca = self.pca()?;
+        let found =
+            taken.run(py, None, |data| dispatch!(data, data => pca.feature_contributions(data)))?;
+        Ok(named(py, found.table(&feature_names)))
+    }
+
+    /// Communality, loadings, correlations, squared cosines and contributions of every feature.
+    fn feature_diagnostics<'py>(&self, py: Python<'py>) -> PyResult<Named<'py>> {
+        let found = self.pca()?.feature_diagnostics().map_err(errors::library)?;
+        Ok(named(py, found.table(&self.model().component_names())))
+    }
+
+    /// The table with its missing entries filled, and each missing entry: row, column, value, standard error.
     #[allow(clippy::type_complexity)] // a tuple of what Python unpacks
     fn impute<'py>(
         &self,

@@ -16,6 +16,7 @@ from eigenlens._choose import Choice, choose_n_components
 from eigenlens._classical_mds import ClassicalMDS
 from eigenlens._compat import ConvergenceWarning, NotFittedError
 from eigenlens._core import __version__
+from eigenlens._associations import Associations, associations
 from eigenlens._hsic import Dependence, hsic
 from eigenlens._incremental_pca import IncrementalPCA
 from eigenlens._isomap import Isomap
@@ -69,6 +70,8 @@ __all__ = [
     "Verification",
     "__version__",
     "choose_n_components",
+    "Associations",
+    "associations",
     "hsic",
     "load",
     "plots",

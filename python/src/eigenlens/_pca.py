@@ -223,6 +223,36 @@ class PCA(Estimator):
         """The mean log-likelihood of the samples; −∞ if one lies off the support (`score_samples`)."""
         return float(np.mean(self.score_samples(X)))
 
+    def sample_diagnostics(self, X: Any) -> dict[str, np.ndarray]:
+        """T², Q, leverage, squared cosines and contributions of each sample, training or new.
+
+        Columns by name (n_samples,), as `pandas.DataFrame` takes them: `t_squared`, `q`, `leverage`,
+        then `PC1_squared_cosine`, … and `PC1_contribution`, …
+        """
+        check_is_fitted(self)
+        data = for_estimator(self, X, reset=False)
+        return _by_name(*self._model.sample_diagnostics(data.given))
+
+    def feature_contributions(self, X: Any) -> dict[str, np.ndarray]:
+        """What each feature adds to T² and Q of each sample: which ones make it unusual.
+
+        Columns by name (n_samples,): `a_t_squared`, `b_t_squared`, …, which add up to T², then
+        `a_q`, `b_q`, …, which add up to Q.
+        """
+        check_is_fitted(self)
+        data = for_estimator(self, X, reset=False)
+        names = getattr(self, "feature_names_in_", None)
+        names = [f"x{f + 1}" for f in range(self.n_features_in_)] if names is None else list(names)
+        return _by_name(*self._model.feature_contributions(data.given, names))
+
+    def feature_diagnostics(self) -> dict[str, np.ndarray]:
+        """Communality, loadings, correlations, squared cosines and contributions of each feature.
+
+        Columns by name (n_features,): `communality`, then `PC1_loading`, … and so on.
+        """
+        check_is_fitted(self)
+        return _by_name(*self._model.feature_diagnostics())
+
     @property
     def loadings_(self) -> np.ndarray:
         """Components times standard deviation (n_features × n_components)."""
@@ -382,3 +412,7 @@ def noise_variance(model: _core.Model) -> float:
         return math.fsum(spectrum.tolist()[k:limit]) / (limit - k)
     left = model.total_variance - model.explained_variance.sum()
     return float(max(left, 0.0) / (limit - k))
+
+
+def _by_name(names: list[str], table: np.ndarray) -> dict[str, np.ndarray]:
+    return dict(zip(names, table.T, strict=True))
