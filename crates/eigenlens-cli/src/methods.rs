@@ -151,22 +151,39 @@ pub fn own_flags(method: &Method) -> Vec<String> {
 }
 
 /// An error of the parser that is about methods, in words that know them: a method that does not
-/// exist, or an option of another one.
+/// exist, or stands where a command should, or an option of another one.
 pub fn misfit(error: &clap::Error, said: impl Iterator<Item = String>) -> Option<Failure> {
     let context = |kind| match error.get(kind)? {
         ContextValue::String(word) => Some(word.clone()),
+        ContextValue::Strings(words) => words.first().cloned(),
         _ => None,
     };
-    let method = said.skip_while(|word| word != "fit").nth(1)?;
+    let said: Vec<String> = said.skip(1).collect();
+    let method = said.iter().skip_while(|word| *word != "fit").nth(1);
     match error.kind() {
+        ErrorKind::InvalidSubcommand if method.is_none() => {
+            let word = context(ContextKind::InvalidSubcommand)?;
+            Method::named(&word)?;
+            let quoted = |word: &String| match word.contains(char::is_whitespace) {
+                true => format!("'{word}'"),
+                false => word.clone(),
+            };
+            let said: Vec<String> = said.iter().map(quoted).collect();
+            Some(Failure::usage(
+                format!("`{word}` is a method, not a command"),
+                format!("use `eigenlens fit {}`", said.join(" ")),
+            ))
+        }
         ErrorKind::InvalidSubcommand => {
             let word = context(ContextKind::InvalidSubcommand)?;
+            let near = context(ContextKind::SuggestedSubcommand);
+            let near = near.map_or(String::new(), |near| format!("`{near}` is near; "));
             let names: Vec<&str> = METHODS.iter().map(|about| about.name).collect();
-            let names = names.join(", ");
-            Some(Failure::usage(format!("`{word}` is no method"), format!("there are {names}")))
+            let hint = format!("{near}there are {}", names.join(", "));
+            Some(Failure::usage(format!("`{word}` is no method"), hint))
         }
         ErrorKind::UnknownArgument => {
-            let option = context(ContextKind::InvalidArg)?;
+            let (method, option) = (method?, context(ContextKind::InvalidArg)?);
             let is_alias =
                 |spec: &OptionSpec| spec.alias.map(|a| format!("--{a}")).as_ref() == Some(&option);
             let others = METHODS.iter().filter(|method| {

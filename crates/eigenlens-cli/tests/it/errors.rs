@@ -33,6 +33,19 @@ fn usage_is_64() {
                 64,
                 &["`alchemy` is no method", "hint: there are pca"],
             ),
+            (
+                &["fit", "pc", "iris.csv"],
+                64,
+                &["`pc` is no method", "hint: `pca` is near; there are pca"],
+            ),
+            (
+                &["pca", "iris.csv", "-k", "2"],
+                64,
+                &[
+                    "`pca` is a method, not a command",
+                    "hint: use `eigenlens fit pca iris.csv -k 2`\n",
+                ],
+            ),
             (&["fit", "pca"], 64, &["DATA"]),
             (&["fit", "pca", "iris.csv", "-k", "0"], 64, &["at least 1"]),
             (&["fit", "pca", "iris.csv", "-k", "rule:x"], 64, &["`x` is no rule"]),
