@@ -13,7 +13,7 @@ pytest.importorskip("polars")
 pytest.importorskip("matplotlib").use("Agg")
 
 
-@pytest.mark.parametrize("page", ["docs/from-scikit-learn.md", "docs/python.md", "python/README.md", "README.md"])
+@pytest.mark.parametrize("page", ["docs/from-scikit-learn.md", "docs/python.md", "docs/equations.md", "docs/embeddings-are-kernel-pca.md", "docs/pca-as-a-network.md", "docs/when-kernel-pca-fails.md", "python/README.md", "README.md"])
 def test_the_examples_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.S | re.M)
@@ -21,3 +21,13 @@ def test_the_examples_run(page, tmp_path, monkeypatch):
     names: dict[str, object] = {"__name__": "page"}
     for block in blocks:
         exec(compile(block, page, "exec"), names)
+
+
+def test_the_table_of_equations_has_no_empty_cell():
+    rows = [line for line in (ROOT / "docs/equations.md").read_text().splitlines() if line.startswith("| ")]
+    table = [[cell.strip() for cell in row.replace(r"\|", "/").strip("|").split(" | ")] for row in rows]
+    numbered = [row for row in table if row[0].isdigit()]
+    assert [int(row[0]) for row in numbered] == list(range(1, len(numbered) + 1)) and len(numbered) > 30
+    assert all(len(row) == 6 and all(row) for row in numbered)
+    checked = re.findall(r"#\s*(\d+)", "".join(re.findall(r"^```python\n(.*?)^```", (ROOT / "docs/equations.md").read_text(), re.S | re.M)))
+    assert {int(number) for number in checked} == set(range(1, len(numbered) + 1))

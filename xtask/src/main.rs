@@ -13,7 +13,7 @@ usage: cargo xtask COMMAND
 commands:
   test           every test, built as users get it; those of the Python package need python3 and its
                  packages' index, and are left out (which is said) where there is no python3
-  pages          writes the tables of options on the pages of the methods anew
+  pages          writes the tables of options and operations on the pages of the methods anew
   bits OLD NEW   fits the same tables by two eigenlens programs and compares models and scores bit by
                  bit; options: --case SUBSTRING, --threads-new N; `bits --list` lists the cases
   campaign       thousands of fits whose certificates are compared with the truth in double-double
@@ -73,9 +73,9 @@ fn main() -> ExitCode {
 /// The test that compares the pages with the tables writes them where it is asked to.
 fn pages() -> Result<(), String> {
     let mut command = cargo();
-    command.args(["test", "--release", "--workspace", "--test", "it", "pages_show_the_options"]);
+    command.args(["test", "--release", "--workspace", "--test", "it", "pages_show_the_"]);
     command.env("EIGENLENS_WRITE_PAGES", "1");
-    step("the tables of options", &mut command)
+    step("the tables of options and operations", &mut command)
 }
 
 /// Runs every suite, also after one has failed, so that one run shows all there is to mend.

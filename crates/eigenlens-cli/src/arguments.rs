@@ -66,6 +66,8 @@ pub enum Command {
     Transform(Transform),
     /// What a model keeps of a table, and what it loses.
     Reconstruct(Reconstruct),
+    /// Loadings of principal components, rotated to few large entries each (varimax).
+    Rotate(Rotate),
     /// Fill the missing entries of a table under a model, with standard errors.
     Impute(Impute),
     /// The most probable class of every sample, with the probability of each.
@@ -125,6 +127,13 @@ pub struct Fit {
     /// Write the loadings (one row for each feature) to a file.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub loadings_file: Option<PathBuf>,
+    /// Write the kernel that an embedding is the kernel PCA of (a row and a column for each sample) to a file.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub kernel_file: Option<PathBuf>,
+    /// What it holds in place of the kernel: what that is made of.
+    #[arg(long, value_name = "PART", requires = "kernel_file", help_heading = "Output",
+          value_parser = ["distances", "graph", "affinities", "weights"])]
+    pub kernel_part: Option<String>,
 }
 
 /// The table.
@@ -272,9 +281,27 @@ pub struct Reconstruct {
     /// Write the error of every sample to a file.
     #[arg(long, value_name = "FILE")]
     pub errors: Option<PathBuf>,
+    /// The table holds scores, as `transform` writes them: give the samples back.
+    #[arg(long, conflicts_with_all = ["errors", "pre_image"])]
+    pub from_scores: bool,
     /// How a kernel model finds its approximate pre-images: auto, fixed-point, distances, ridge.
     #[arg(long, value_name = "WAY", value_parser = crate::options::parse_pre_image)]
     pub pre_image: Option<eigenlens::PreImage>,
+}
+
+#[derive(Args)]
+pub struct Rotate {
+    /// The model file.
+    pub model: PathBuf,
+    /// Where the rotated loadings go, by extension [default: standard output, as CSV].
+    #[arg(long, short, value_name = "FILE", default_value = "-")]
+    pub output: PathBuf,
+    /// Write the rotation (a row for each component) to a file.
+    #[arg(long, value_name = "FILE")]
+    pub rotation: Option<PathBuf>,
+    /// Let features count by the square of their communality, not alike.
+    #[arg(long)]
+    pub no_normalize: bool,
 }
 
 #[derive(Args)]

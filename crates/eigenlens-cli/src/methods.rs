@@ -155,7 +155,8 @@ pub fn own_flags(method: &Method) -> Vec<String> {
 pub fn misfit(error: &clap::Error, said: impl Iterator<Item = String>) -> Option<Failure> {
     let context = |kind| match error.get(kind)? {
         ContextValue::String(word) => Some(word.clone()),
-        ContextValue::Strings(words) => words.first().cloned(),
+        // The best suggestion is the last.
+        ContextValue::Strings(words) => words.last().cloned(),
         _ => None,
     };
     let said: Vec<String> = said.skip(1).collect();

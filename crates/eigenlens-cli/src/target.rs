@@ -1,5 +1,6 @@
 //! What a supervised method is fitted to.
 
+use crate::arguments::{Common, Reading};
 use crate::failure::Failure;
 use crate::input::{Opened, ReadColumns, listed};
 use crate::reporter::Reporter;
@@ -9,6 +10,7 @@ use eigenlens::{Target, TargetKind};
 use eigenlens_io::csv::MISSING_MARKS;
 use eigenlens_io::{Error, Labels};
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 /// The target.
 #[derive(Args, Clone)]
@@ -18,10 +20,18 @@ pub struct TargetArgs {
         long,
         value_name = "COLUMNS",
         value_delimiter = ',',
-        required = true,
+        required_unless_present = "target_kernel",
         help_heading = "Target"
     )]
     pub target: Vec<String>,
+    /// A table with a kernel between the targets of the samples in place of columns: a row and a column for each.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["target", "target_kind"],
+        help_heading = "Target"
+    )]
+    pub target_kernel: Option<PathBuf>,
     /// What the target is taken for.
     #[arg(long, value_name = "KIND", default_value = "auto", help_heading = "Target")]
     pub target_kind: KindWord,
@@ -39,19 +49,28 @@ pub enum KindWord {
 
 impl TargetArgs {
     /// What the model file says of it.
-    pub fn record(&self) -> [(String, String); 2] {
+    pub fn record(&self) -> Vec<(String, String)> {
+        if let Some(path) = &self.target_kernel {
+            return vec![("target_kernel".into(), path.display().to_string())];
+        }
         let kind = self.target_kind.to_possible_value();
         let kind = kind.map_or_else(String::new, |kind| kind.get_name().into());
-        [("target".into(), self.target.join(",")), ("target_kind".into(), kind)]
+        vec![("target".into(), self.target.join(",")), ("target_kind".into(), kind)]
     }
 }
 
 impl TargetArgs {
     /// The target that a model file tells of.
     pub fn recorded(options: &BTreeMap<String, String>) -> Option<TargetArgs> {
+        if let Some(path) = options.get("target_kernel") {
+            let target_kernel = Some(PathBuf::from(path));
+            let target_kind = KindWord::Auto;
+            return Some(TargetArgs { target: Vec::new(), target_kernel, target_kind });
+        }
         let target = options.get("target")?.split(',').map(String::from).collect();
         let kind = options.get("target_kind").map_or("auto", String::as_str);
-        Some(TargetArgs { target, target_kind: KindWord::from_str(kind, false).ok()? })
+        let target_kind = KindWord::from_str(kind, false).ok()?;
+        Some(TargetArgs { target, target_kernel: None, target_kind })
     }
 }
 
@@ -64,9 +83,13 @@ pub fn names(target: Option<&TargetArgs>) -> &[String] {
 pub fn read(
     args: Option<&TargetArgs>,
     opened: &Opened,
+    common: &Common,
     reporter: &Reporter,
 ) -> Result<Option<Target>, Failure> {
     let Some(args) = args else { return Ok(None) };
+    if let Some(path) = &args.target_kernel {
+        return read_kernel(path, common, reporter).map(Some);
+    }
     let target = match columns(args, opened)? {
         ReadColumns::Text(_) if args.target_kind == KindWord::Number => {
             let name = listed(&args.target);
@@ -87,6 +110,22 @@ pub fn read(
     };
     reporter.info(format!("target: {} ({})", listed(&args.target), in_words(&target)));
     Ok(Some(target))
+}
+
+/// A kernel between targets.
+fn read_kernel(path: &Path, common: &Common, reporter: &Reporter) -> Result<Target, Failure> {
+    let paths = [path.to_path_buf()];
+    let opened = Opened::for_fit(&paths, &Reading::default(), &[], common, reporter)?;
+    match opened.columns_by_name(opened.feature_names())? {
+        ReadColumns::Numbers(kernel) => {
+            reporter.info(format!("target: a kernel between {} samples", kernel.nrows()));
+            Target::kernel(kernel.view()).map_err(|e| opened.explain(e, 0))
+        }
+        ReadColumns::Text(_) => Err(Failure::Data {
+            what: format!("{}: a kernel between targets must hold numbers", path.display()),
+            hint: None,
+        }),
+    }
 }
 
 /// The columns of the target: text where classes are asked for and are not all numbers.

@@ -41,7 +41,7 @@ mod _core {
     #[pymodule_export]
     use super::kernels::{kernel_matrix, kernels};
     #[pymodule_export]
-    use super::methods::{fit, plan};
+    use super::methods::{fit, implied_kernel, method_names, operations, option_names, plan};
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]

@@ -7,9 +7,15 @@ use crate::interrupt::detached;
 use crate::model::Model;
 use crate::options::{Shared, values};
 use crate::target::TargetArg;
-use eigenlens::{AnyDataset, DataShape, FitContext, Fitted, OptionValues, Plan, Target};
+use eigenlens::{
+    AnyDataset, DataShape, FitContext, Fitted, METHODS, Method, OPERATIONS, Offer, Operation,
+    OptionValues, Plan, Target,
+};
 use eigenlens_io::Budget;
+use numpy::{PyArray2, ToPyArray};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 /// A method with its options, and the target where it has one, ready to run without Python.
 struct Configured {
@@ -112,6 +118,54 @@ pub fn plan<'py>(
         Ok::<_, Failed>(method.plan(&shape)?)
     })?;
     Ok(plan.to_string())
+}
+
+/// The kernel that an embedding of these data is the kernel PCA of (n × n), and what it is made of, by name.
+#[pyfunction]
+#[allow(clippy::type_complexity)] // a tuple of what Python unpacks
+pub fn implied_kernel<'py>(
+    py: Python<'py>,
+    name: &str,
+    given: &Bound<'py, PyAny>,
+    data: DataArgs<'py>,
+    options: Shared,
+) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyDict>)> {
+    let memory = options.memory;
+    let method = Configured::new(name, given, None, options)?;
+    let taken = data.take()?;
+    let found = taken.run(py, memory, |data| {
+        method.values.method().build(&method.values, &data.shape())?.implied_kernel(data)
+    })?;
+    let parts = PyDict::new(py);
+    for (name, part) in &found.parts {
+        parts.set_item(name, part.to_pyarray(py))?;
+    }
+    Ok((found.kernel.to_pyarray(py), parts))
+}
+
+/// Every operation of a method: its name, and how Python says it or why it does not.
+#[pyfunction]
+pub fn operations(name: &str) -> PyResult<Vec<(&'static str, Option<&'static str>, &'static str)>> {
+    let known = || PyValueError::new_err(format!("the method `{name}` is not known"));
+    let method = Method::named(name).ok_or_else(known)?;
+    let row = |of: &'static Operation| match (of.reason_against(method), of.python) {
+        (Some(reason), _) | (None, Offer::Not(reason)) => (of.name, None, reason),
+        (None, Offer::As(words)) => (of.name, Some(words), ""),
+    };
+    Ok(OPERATIONS.iter().map(row).collect())
+}
+
+/// The names of all methods.
+#[pyfunction]
+pub fn method_names() -> Vec<&'static str> {
+    METHODS.iter().map(|method| method.name).collect()
+}
+
+/// The names of the options of a method.
+#[pyfunction]
+pub fn option_names(name: &str) -> PyResult<Vec<&'static str>> {
+    let known = || PyValueError::new_err(format!("the method `{name}` is not known"));
+    Ok(Method::named(name).ok_or_else(known)?.options().map(|spec| spec.name).collect())
 }
 
 /// In memory where table and fit have room, else streamed.

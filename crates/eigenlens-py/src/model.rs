@@ -5,12 +5,14 @@ use crate::target::TargetArg;
 use crate::{errors, records};
 use eigenlens::from_parts;
 use eigenlens::model::diagnostics::DiagnosticTable;
+use eigenlens::model::rotation::VarimaxOptions;
 use eigenlens::model::{Classifier, Density, Imputed, LatentGaussian};
+use eigenlens::ndarray::Array3;
 use eigenlens::{AnyDataset, VerifyOptions, dispatch, verify_model};
 use eigenlens::{Error, Options, PcaModel, Preprocessing, Warning};
 use eigenlens_io::write::Output;
 use eigenlens_io::{AnyArray, Origin, OriginColumn, StoredModel};
-use numpy::{PyArray1, PyArray2, PyReadonlyArray2, ToPyArray};
+use numpy::{PyArray1, PyArray2, PyArray3, PyReadonlyArray2, ToPyArray};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
@@ -74,6 +76,9 @@ impl Model {
         self.has(self.model().latent(), "hidden variables")
     }
 }
+
+/// Rows and columns of numbers.
+type Matrix<'py> = Bound<'py, PyArray2<f64>>;
 
 /// One number for each sample.
 type PerSample<'py> = Bound<'py, PyArray1<f64>>;
@@ -387,6 +392,47 @@ impl Model {
     ) -> PyResult<(Bound<'py, PyArray2<f64>>, Option<Vec<usize>>)> {
         let drawn = self.density()?.sample(n, seed);
         Ok((drawn.rows.to_pyarray(py), drawn.classes))
+    }
+
+    /// Scores (n × k) with their standard errors and, where a prior does not say it, the share of certainty left.
+    #[allow(clippy::type_complexity)] // a tuple of what Python unpacks
+    fn scores_with_errors<'py>(
+        &self,
+        py: Python<'py>,
+        data: DataArgs<'py>,
+    ) -> PyResult<(Matrix<'py>, Matrix<'py>, Option<Matrix<'py>>)> {
+        let taken = data.take()?;
+        let model = self.has(self.model().uncertain_scores(), "a standard error of scores")?;
+        let found = taken.run(py, None, |data| model.scores_with_errors(data))?;
+        let certainty = found.certainty.map(|certainty| certainty.to_pyarray(py));
+        Ok((found.scores.to_pyarray(py), found.standard_errors.to_pyarray(py), certainty))
+    }
+
+    /// What each sample says of the hidden variables: means (n × k) and covariances (n × k × k).
+    fn posterior<'py>(
+        &self,
+        py: Python<'py>,
+        data: DataArgs<'py>,
+    ) -> PyResult<(Matrix<'py>, Bound<'py, PyArray3<f64>>)> {
+        let taken = data.take()?;
+        let latent = self.latent()?;
+        let found = taken.run(py, None, |data| latent.posterior(data))?;
+        let (n, k) = found.means.dim();
+        let covariance =
+            |i: usize, a: usize, b: usize| found.covariance(i).map_or(0.0, |c| c[[a, b]]);
+        let covariances = Array3::from_shape_fn((n, k, k), |(i, a, b)| covariance(i, a, b));
+        Ok((found.means.to_pyarray(py), covariances.to_pyarray(py)))
+    }
+
+    /// Loadings rotated by varimax (d × k), and the rotation (k × k).
+    fn varimax<'py>(
+        &self,
+        py: Python<'py>,
+        normalize: bool,
+    ) -> PyResult<(Matrix<'py>, Matrix<'py>)> {
+        let options = VarimaxOptions { normalize, ..VarimaxOptions::default() };
+        let found = self.pca()?.varimax(options).map_err(errors::library)?;
+        Ok((found.loadings.to_pyarray(py), found.rotation.to_pyarray(py)))
     }
 
     /// The covariance of probabilistic PCA (d × d).

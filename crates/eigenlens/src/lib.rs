@@ -74,17 +74,19 @@ pub use kernel::{
 pub use linalg::cancel::Cancel;
 pub use methods::{
     Algorithm, Approximation, Axis, AxisShare, BayesianPca, Estimator, Fit, FitContext, Fitted,
-    Isomap, KernelPca, KernelStorage, KernelSupervisedPca, Landmarks, LaplacianEigenmaps, Lda,
-    LdaModel, Lle, Lsa, METHODS, Mds, Method, OptionKind, OptionSpec, OptionValue, OptionValues,
-    PartsCompared, Pca, PenaltyScale, PerComponent, Pooling, Ppca, PpcaMixture, Range, Shrinkage,
-    SingularWithin, SparsePca, SupervisedPca, Transformer, WithTarget, from_parts, verify_model,
+    ImpliedKernel, Isomap, KernelPca, KernelStorage, KernelSupervisedPca, Landmarks,
+    LaplacianEigenmaps, Lda, LdaModel, Lle, Lsa, METHODS, Mds, Method, OPERATIONS, Offer,
+    Operation, OptionKind, OptionSpec, OptionValue, OptionValues, PartsCompared, Pca, PenaltyScale,
+    PerComponent, Pooling, Ppca, PpcaMixture, Range, Shrinkage, SingularWithin, SparsePca,
+    SupervisedPca, Transformer, WithTarget, from_parts, verify_model,
 };
 pub use model::parts::{Parts, Value};
 pub use model::{
-    Affinity, Check, Claim, EmbeddingModel, GramPca, KernelAccuracy, KernelClaim, KernelPcaModel,
-    KernelSupervisedPcaModel, LleVariant, Model, NegativePart, Normalization, NotChecked,
-    Optimality, PathPoint, PcaModel, PpcaMixtureModel, PpcaModel, PreImage, PreImages, Projection,
-    Scaling, SparsePath, SparsePcaModel, Summary, SupervisedPcaModel, Verification, VerifyOptions,
+    Affinity, Check, Claim, Divisor, EmbeddingModel, GramPca, KernelAccuracy, KernelClaim,
+    KernelPcaModel, KernelSupervisedPcaModel, LleVariant, Model, NegativePart, Normalization,
+    NotChecked, Optimality, PathPoint, PcaModel, PpcaMixtureModel, PpcaModel, PreImage, PreImages,
+    Projection, Scaling, SparsePath, SparsePcaModel, Summary, SupervisedPcaModel, Verification,
+    VerifyOptions,
 };
 pub use n_components::{NComponents, Rule};
 pub use operator::{Deflated, Operator, SparseSymmetric, SymmetricMatrix};

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -73,6 +73,24 @@ warnings_
         self.memory = memory
         self.n_jobs = n_jobs
         self.weight_kind = weight_kind
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fits the model to data or a file.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, table, path or :class:`Table`
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+        """
+        self._fit(X, sample_weight, scores=False)
+        return self
+
+    def fit_covariance(self, covariance: Any, *, n_samples: float | None = None) -> Self:
+        """Not defined: the iteration needs the samples."""
+        raise NotImplementedError(
+            "BayesianPCA needs the samples; use ProbabilisticPCA, which has fit_covariance"
+        )
 
     def _method_options(self, data: Data) -> dict[str, Any]:
         most = self.n_components

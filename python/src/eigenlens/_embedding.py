@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from eigenlens import _core
-from eigenlens._data import Data
+from eigenlens import _constraints, _core
+from eigenlens._data import Data, for_estimator
 from eigenlens._estimator import Estimator
 from eigenlens._results import variances
 
+
+
+@dataclass(frozen=True, eq=False)
+class ImpliedKernel:
+    """A kernel that an embedding learned from samples.
+
+    Attributes
+    ----------
+    kernel : ndarray of shape (n_samples, n_samples)
+        Kernel PCA of it, with `kernel='precomputed'`, is the embedding up to the length of its axes.
+    distances, graph, affinities, weights : ndarray of shape (n_samples, n_samples) or None
+        What it is made of: distances between samples (along the graph, of Isomap), lengths of edges (0 where
+        there is none), affinities, weights of neighbours.
+    """
+
+    kernel: np.ndarray
+    distances: np.ndarray | None = None
+    graph: np.ndarray | None = None
+    affinities: np.ndarray | None = None
+    weights: np.ndarray | None = None
 
 
 class Embedding(Estimator):
@@ -25,6 +46,21 @@ class Embedding(Estimator):
         """Fits the embedding and returns the coordinates (n_samples × n_components)."""
         self._fit(X, None, scores=True)
         return self.embedding_
+
+    def implied_kernel(self, X: Any) -> ImpliedKernel:
+        """The kernel that the embedding of X is the kernel PCA of, and what it is made of.
+
+        Parameters
+        ----------
+        X : array-like, table or path
+            Samples, or what `fit` takes in their place.
+        """
+        _constraints.check(self, self._constraints)
+        other = type(self)(**self.get_params(deep=False))
+        data = for_estimator(other, X, reset=True, ensure_all_finite=other._must_be_finite())
+        options, given = other._method_options(data), other._seen(data, new=False).given
+        kernel, parts = _core.implied_kernel(other._compiled(), options, given, other._shared())
+        return ImpliedKernel(kernel, **parts)
 
     @property
     def inverse_transform(self) -> Any:
@@ -42,6 +78,16 @@ class Embedding(Estimator):
         self.embedding_ = scores.astype(data.dtype, copy=False)
         self.eigenvalues_ = variances(found["eigenvalues"], data.dtype)
         self.quality_ = found["quality"]
+
+    @property
+    def explained_variance_ratio_(self) -> np.ndarray:
+        """The share of the sum of positive eigenvalues that each component carries (n_components,)."""
+        found = self._record("values")["explained_variance_ratio"]
+        if found is None:
+            raise AttributeError(
+                f"{type(self).__name__!r} has no shares: its eigenvalues are the smallest ones"
+            )
+        return variances(found, self.embedding_.dtype)
 
     def _unit(self) -> float:
         """What lengths in the model are measured in: 1 but for absurdly large or small data."""

@@ -121,6 +121,14 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return certificate(self._record("certificate"))
 
     @property
+    def loadings_(self) -> np.ndarray:
+        """Components times the standard deviations along them (n_features × n_components)."""
+        found = self._record("loadings")
+        if found is None:
+            raise AttributeError(f"{type(self).__name__!r} has no loadings: its scores are not linear")
+        return found
+
+    @property
     def plan_(self) -> Plan:
         """What the fit did, and why."""
         return Plan(**self._record("plan"))

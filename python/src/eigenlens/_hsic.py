@@ -50,6 +50,10 @@ def hsic(
     kernel_y: str = "auto",
     gamma_x: float | None = None,
     gamma_y: float | None = None,
+    degree_x: int | None = None,
+    degree_y: int | None = None,
+    coef0_x: float | None = None,
+    coef0_y: float | None = None,
     method: Literal["permutation", "gamma"] = "permutation",
     n_permutations: int = 1000,
     random_state: Any = None,
@@ -63,10 +67,14 @@ def hsic(
     X, Y : array-like of shape (n_samples,) or (n_samples, n_columns), or sparse matrix
         Numbers, or one column of text.
     kernel_x, kernel_y : str, default='auto'
-        `'rbf'`, `'laplacian'`, `'chi2'`, `'linear'`, `'cosine'`, `'delta'` (1 for equal rows) or
-        `'precomputed'`; `'auto'`: rbf for numbers, delta for text.
+        `'rbf'`, `'laplacian'`, `'chi2'`, `'linear'`, `'poly'`, `'sigmoid'`, `'cosine'`, `'delta'` (1 for
+        equal rows) or `'precomputed'`; `'auto'`: rbf for numbers, delta for text.
     gamma_x, gamma_y : float or None, default=None
-        γ of rbf, laplacian and chi2; None: by the median distance.
+        γ; None: by the median distance for rbf, laplacian and chi2, 1 for poly, 1/n_columns for sigmoid.
+    degree_x, degree_y : int or None, default=None
+        Of poly; None: 2.
+    coef0_x, coef0_y : float or None, default=None
+        Of poly and sigmoid; None: 1 and 0.
     method : {'permutation', 'gamma'}, default='permutation'
         `'gamma'` takes a gamma distribution with the exact mean and variance over all permutations.
     n_permutations : int, default=1000
@@ -91,8 +99,8 @@ def hsic(
     """
     if method not in ("permutation", "gamma"):
         raise ValueError(f"`method` is {method!r}, but it must be 'permutation' or 'gamma'")
-    x, kernel = _side(X, kernel_x, gamma_x, "x")
-    y, other = _side(Y, kernel_y, gamma_y, "y")
+    x, kernel = _side(X, kernel_x, {"gamma": gamma_x, "degree": degree_x, "coef0": coef0_x}, "x")
+    y, other = _side(Y, kernel_y, {"gamma": gamma_y, "degree": degree_y, "coef0": coef0_y}, "y")
     options = _options.options(n_jobs=n_jobs, memory=memory, random_state=random_state)
     permutations = int(n_permutations) if method == "permutation" else None
     found = _core.hsic(alone(x).given, alone(y).given, (kernel, other), permutations, options)
@@ -100,15 +108,9 @@ def hsic(
     return Dependence(method=test, **found)
 
 
-# Those that need nothing said, or a width that the data can say.
-_KERNELS = tuple(
-    name
-    for name, parameters in _kernels.COMPILED.items()
-    if not parameters or name in _kernels.WIDTHS
-)
-
-
-def _side(values: Any, name: str, gamma: float | None, side: str) -> tuple[Any, dict[str, Any]]:
+def _side(
+    values: Any, name: str, parameters: dict[str, Any], side: str
+) -> tuple[Any, dict[str, Any]]:
     """One set of columns as float64, with its kernel."""
     if is_sparse(values):
         values = values.astype(np.float64)
@@ -120,12 +122,14 @@ def _side(values: Any, name: str, gamma: float | None, side: str) -> tuple[Any, 
             name = "delta"
         values = values.astype(np.float64)
     name = "rbf" if name == "auto" else name
-    if name not in _KERNELS:
-        known = ", ".join(repr(kernel) for kernel in ("auto", *_KERNELS))
+    if name not in _kernels.COMPILED:
+        known = ", ".join(repr(kernel) for kernel in ("auto", *_kernels.COMPILED))
         raise ValueError(f"`kernel_{side}` is {name!r}, but it must be one of {known}")
-    if gamma is not None and name not in _kernels.WIDTHS:
-        raise ValueError(f"`gamma_{side}` does not fit the {name} kernel")
-    return values, {"kernel": name, "gamma": gamma}
+    given = {of: value for of, value in parameters.items() if value is not None}
+    for of in given:
+        if of not in _kernels.COMPILED[name]:
+            raise ValueError(f"`{of}_{side}` does not fit the {name} kernel")
+    return values, {"kernel": "polynomial" if name == "poly" else name, **given}
 
 
 def _codes(values: np.ndarray, name: str, side: str) -> np.ndarray:

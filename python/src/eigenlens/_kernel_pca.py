@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -106,8 +106,8 @@ class KernelPCA(Estimator):
     _method = "kernel-pca"
     _constraints = {
         "n_components": [Whole(1), NOTHING],
-        "kernel": [Words(*_kernels.NAMES, "precomputed"), CALLABLE],
-        "gamma": [Number(0), NOTHING],
+        "kernel": [Words(*_kernels.NAMES, "delta", "precomputed"), CALLABLE],
+        "gamma": [Number(0), Words("median", "scale"), NOTHING],
         "degree": [Number(0)],
         "coef0": [Number(-np.inf, open_low=True)],
         "kernel_params": [MAPPING, NOTHING],
@@ -130,7 +130,7 @@ class KernelPCA(Estimator):
         n_components: int | None = None,
         *,
         kernel: str | Callable[..., float] = "linear",
-        gamma: float | None = None,
+        gamma: float | Literal["median", "scale"] | None = None,
         degree: float = 3,
         coef0: float = 1,
         kernel_params: dict[str, Any] | None = None,
@@ -282,7 +282,7 @@ class KernelPCA(Estimator):
         return super()._fit(X, sample_weight, scores=scores)
 
     def _method_options(self, data: Data) -> dict[str, Any]:
-        self.gamma_ = 1.0 / data.n_features if self.gamma is None else float(self.gamma)
+        self.gamma_ = self._gamma(data.n_features)
         if self.approximation == "subset" and self.n_landmarks is None:
             raise ValueError("approximation='subset' needs n_landmarks, the number of samples")
         return {
@@ -290,6 +290,17 @@ class KernelPCA(Estimator):
             **(self._compiled_kernel() or _PRECOMPUTED),
             **self._approximation(),
         }
+
+    def _gamma(self, n_features: int) -> float | str:
+        if self.gamma is None:
+            return 1.0 / n_features
+        if not isinstance(self.gamma, str):
+            return float(self.gamma)
+        if self.kernel not in _kernels.WIDTHS:
+            raise ValueError(
+                f"gamma={self.gamma!r} is a width of distances, which kernel={self.kernel!r} has not"
+            )
+        return self.gamma
 
     def _approximation(self) -> dict[str, Any]:
         if self.approximation in ("auto", "exact"):
@@ -318,6 +329,8 @@ class KernelPCA(Estimator):
         values = model.values
         self.accuracy_ = values["accuracy"]
         self.__dict__.setdefault("_column_means", None)
+        if isinstance(getattr(self, "gamma_", None), str):
+            self.gamma_ = float(values["kernel"]["gamma"])
         if not hasattr(self, "gamma_"):
             self.gamma_ = values["kernel"].get("gamma", 1.0 / data.n_features)
         eigenvalues = np.array(values["eigenvalues"])
@@ -336,6 +349,12 @@ class KernelPCA(Estimator):
             self.X_fit_ = points.astype(data.dtype, copy=False)
         if self.fit_inverse_transform:
             self._learn_inverse()
+
+    @property
+    def explained_variance_ratio_(self) -> np.ndarray:
+        """The share of the variance in feature space that each component carries (n_components,)."""
+        shares = self._record("values")["explained_variance_ratio"]
+        return shares[: len(self.eigenvalues_)].astype(self.eigenvalues_.dtype)
 
     def _set_eigenvectors(
         self, model: _core.Model, values: np.ndarray, data: Data, scores: np.ndarray | None

@@ -10,7 +10,15 @@ import numpy as np
 
 from eigenlens import _core, _kernels
 from eigenlens._compat import check_is_fitted
-from eigenlens._constraints import CALLABLE, NOTHING, RANDOM_STATE, Number, Whole, Words
+from eigenlens._constraints import (
+    CALLABLE,
+    NOTHING,
+    RANDOM_STATE,
+    TRUTH,
+    Number,
+    Whole,
+    Words,
+)
 from eigenlens._data import Data, in_memory, of_array
 from eigenlens._supervised import SUPERVISED, Supervised
 
@@ -34,6 +42,8 @@ callable, default='rbf'
         As in :class:`SupervisedPCA`.
     unlabelled : {'error', 'keep'}, default='error'
         Whether samples whose y is None or NaN take part in the mean.
+    center : bool, default=True
+        Scores about the training mean; without, they are the textbook's uncentred ones.
     random_state : int, RandomState or None, default=None
         Chooses the samples whose median distance is taken, where there are more than 1,000.
     memory, n_jobs
@@ -78,6 +88,7 @@ callable, default='rbf'
         "degree": [Whole(1)],
         "coef0": [Number(-np.inf)],
         "random_state": [RANDOM_STATE],
+        "center": [TRUTH],
     }
 
     def __init__(
@@ -96,6 +107,7 @@ callable, default='rbf'
         random_state: Any = None,
         memory: int | str | None = None,
         n_jobs: int | None = None,
+        center: bool = True,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -110,6 +122,7 @@ callable, default='rbf'
         self.random_state = random_state
         self.memory = memory
         self.n_jobs = n_jobs
+        self.center = center
 
     def fit(self, X: Any, y: Any = None) -> KernelSupervisedPCA:
         """Fits the model.
@@ -159,7 +172,7 @@ callable, default='rbf'
         name = "precomputed" if callable(self.kernel) else self.kernel
         gamma = None if self.gamma is None else float(self.gamma)
         kernel = _kernels.options(name, gamma, int(self.degree), float(self.coef0))
-        return {**self._supervision_method_options(), **kernel}
+        return {**self._supervision_method_options(), **kernel, "center": bool(self.center)}
 
     def _describe(self, model: _core.Model, data: Data, scores: np.ndarray | None) -> None:
         super()._describe(model, data, scores)

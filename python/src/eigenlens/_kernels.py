@@ -25,20 +25,21 @@ WIDTHS = tuple(name for name, _, has_width in _core.kernels() if has_width)
 
 
 def compiled(
-    kernel: str | Callable[..., float], gamma: float, degree: float, coef0: float
+    kernel: str | Callable[..., float], gamma: float | str, degree: float, coef0: float
 ) -> dict[str, Any] | None:
     """The kernel as the compiled part takes it, where it has it."""
     if callable(kernel) or kernel not in COMPILED:
         return None
-    if "gamma" in COMPILED[kernel] and not gamma > 0.0:
+    by_word = isinstance(gamma, str)
+    if "gamma" in COMPILED[kernel] and not by_word and not gamma > 0.0:
         return None
     whole = float(degree).is_integer() and 1 <= degree <= _LARGEST_DEGREE
     if kernel == "poly" and not whole:
         return None
-    return options(kernel, float(gamma), int(degree) if whole else 1, float(coef0))
+    return options(kernel, gamma if by_word else float(gamma), int(degree) if whole else 1, float(coef0))
 
 
-def options(kernel: str, gamma: float | None, degree: int, coef0: float) -> dict[str, Any]:
+def options(kernel: str, gamma: float | str | None, degree: int, coef0: float) -> dict[str, Any]:
     """The options of a compiled kernel that it has."""
     name = "polynomial" if kernel == "poly" else kernel
     given = {"gamma": gamma, "degree": degree, "coef0": coef0}

@@ -110,6 +110,11 @@ class LinearDiscriminantAnalysis(Classifier):
         self.memory = memory
         self.n_jobs = n_jobs
 
+    @property
+    def components_(self) -> np.ndarray:
+        """The discriminants as unit rows (n_components × n_features)."""
+        return self._record("components")
+
     def transform(self, X: Any) -> np.ndarray:
         """Scores of training or new samples (n_samples × n_components)."""
         self._check_transforms()

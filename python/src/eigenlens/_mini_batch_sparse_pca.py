@@ -66,7 +66,9 @@ explained_variance_ratio_, total_variance_, plan_, warnings_, n_features_in_, fe
     # What only `SparsePCA` lets users choose.
     formulation = "dictionary"
     certify = False
-    non_zeros = U_init = V_init = None
+    non_zeros = U_init = V_init = ridge = path = None
+    deflation = "projection"
+    standardize = non_negative = False
 
     def __init__(
         self,

@@ -7,11 +7,12 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from eigenlens import _constraints, _core
+from eigenlens import _core
+from eigenlens._capabilities import FromMatrices, PrincipalComponents
 from eigenlens._compat import check_is_fitted
 from eigenlens._constraints import NOTHING, RANDOM_STATE, TRUTH, Number, Whole, Words
 from eigenlens._data import Data, for_estimator
-from eigenlens._estimator import SHARED, Estimator
+from eigenlens._estimator import SHARED
 from eigenlens._moments import Moments
 
 _SOLVERS = {
@@ -21,11 +22,9 @@ _SOLVERS = {
     "arpack": "iterative",
     "dual": "dual",
 }
-# There is one way from moments.
-_ANY_ROUTE = {"solver": "auto", "oversampling": None, "power_iterations": None}
 
 
-class PCA(Estimator):
+class PCA(FromMatrices, PrincipalComponents):
     """Principal component analysis, a drop-in for scikit-learn's `PCA`.
 
     Every fit carries a certificate measured against the data. Large means, extreme scales and
@@ -65,6 +64,8 @@ class PCA(Estimator):
     missing : {'error', 'em', 'mean'}, default='error'
         What NaN means: an error; entries that are integrated out by expectation maximisation; the
         mean of their feature (simple, and biased towards too little variance).
+    ddof : {0, 1}, default=1
+        Variances are sums of squares divided by n − ddof; 0 does not go with `standardize`.
 
     Attributes
     ----------
@@ -75,6 +76,8 @@ class PCA(Estimator):
     mean_ : ndarray of shape (n_features,)
     scale_ : ndarray of shape (n_features,) or None
         What every feature was divided by.
+    sampling_errors_ : ndarray of shape (n_components,) or None
+        The standard error of each explained variance.
     noise_variance_ : float
         As in scikit-learn: what is left of the variance, divided by min(n, d) − k.
     total_variance_ : float
@@ -96,6 +99,12 @@ class PCA(Estimator):
     array([[-1.383, -0.294]])
     >>> print(pca.plan_.route)
     covariance
+
+    A published correlation matrix in place of samples:
+
+    >>> R = [[1, 0.8, 0.1], [0.8, 1, 0.2], [0.1, 0.2, 1]]
+    >>> PCA(1).fit_covariance(R, n_samples=180).explained_variance_.round(3)
+    array([1.86])
 
     Counts as weights, and a model from moments that were gathered elsewhere:
 
@@ -127,6 +136,7 @@ class PCA(Estimator):
         "standardize": [TRUTH],
         "weight_kind": [Words("frequency", "relative")],
         "missing": [Words("error", "em", "mean")],
+        "ddof": [Whole(0)],
         **SHARED,
     }
 
@@ -147,6 +157,7 @@ class PCA(Estimator):
         n_jobs: int | None = None,
         weight_kind: Literal["frequency", "relative"] = "frequency",
         missing: Literal["error", "em", "mean"] = "error",
+        ddof: Literal[0, 1] = 1,
     ) -> None:
         self.n_components = n_components
         self.copy = copy
@@ -162,6 +173,7 @@ class PCA(Estimator):
         self.n_jobs = n_jobs
         self.weight_kind = weight_kind
         self.missing = missing
+        self.ddof = ddof
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fits the model to data, a file or :class:`Moments`.
@@ -223,42 +235,6 @@ class PCA(Estimator):
         """The mean log-likelihood of the samples; −∞ if one lies off the support (`score_samples`)."""
         return float(np.mean(self.score_samples(X)))
 
-    def sample_diagnostics(self, X: Any) -> dict[str, np.ndarray]:
-        """T², Q, leverage, squared cosines and contributions of each sample, training or new.
-
-        Columns by name (n_samples,), as `pandas.DataFrame` takes them: `t_squared`, `q`, `leverage`,
-        then `PC1_squared_cosine`, … and `PC1_contribution`, …
-        """
-        check_is_fitted(self)
-        data = for_estimator(self, X, reset=False)
-        return _by_name(*self._model.sample_diagnostics(data.given))
-
-    def feature_contributions(self, X: Any) -> dict[str, np.ndarray]:
-        """What each feature adds to T² and Q of each sample: which ones make it unusual.
-
-        Columns by name (n_samples,): `a_t_squared`, `b_t_squared`, …, which add up to T², then
-        `a_q`, `b_q`, …, which add up to Q.
-        """
-        check_is_fitted(self)
-        data = for_estimator(self, X, reset=False)
-        names = getattr(self, "feature_names_in_", None)
-        names = [f"x{f + 1}" for f in range(self.n_features_in_)] if names is None else list(names)
-        return _by_name(*self._model.feature_contributions(data.given, names))
-
-    def feature_diagnostics(self) -> dict[str, np.ndarray]:
-        """Communality, loadings, correlations, squared cosines and contributions of each feature.
-
-        Columns by name (n_features,): `communality`, then `PC1_loading`, … and so on.
-        """
-        check_is_fitted(self)
-        return _by_name(*self._model.feature_diagnostics())
-
-    @property
-    def loadings_(self) -> np.ndarray:
-        """Components times standard deviation (n_features × n_components)."""
-        check_is_fitted(self)
-        return self._model.loadings
-
     def _fit(self, X: Any, sample_weight: Any, *, scores: bool) -> np.ndarray | None:
         found = super()._fit(X, sample_weight, scores=scores)
         if self._needs_one_more():
@@ -278,23 +254,6 @@ class PCA(Estimator):
         limit = min(self.n_features_in_, round(self._model.n_samples))
         return bool(reached <= self.n_components and self.n_components_ < limit)
 
-    def _fit_moments(self, moments: Moments) -> Self:
-        _constraints.check(self, self._constraints)
-        self.n_features_in_ = moments.n_features
-        self.__dict__.pop("feature_names_in_", None)
-        if moments.feature_names is not None:
-            self.feature_names_in_ = np.asarray(moments.feature_names, dtype=object)
-        data = Data(
-            given={},
-            n_samples=round(moments.n_samples),
-            n_features=moments.n_features,
-            dtype=np.dtype(np.float64),
-        )
-        method_options = {**self._method_options(data), **_ANY_ROUTE}
-        model = _core.fit_moments("pca", method_options, moments._core, self._shared())
-        self._take(model, data, None)
-        return self
-
     def _method_options(self, data: Data) -> dict[str, Any]:
         if data.is_sparse and self.svd_solver in ("full", "randomized", "dual"):
             raise TypeError(
@@ -306,6 +265,7 @@ class PCA(Estimator):
             "n_components": self._n_components_asked_for(data),
             "standardize": bool(self.standardize),
             "whiten": bool(self.whiten),
+            "ddof": str(self.ddof),
             **self._route(data),
         }
 
@@ -412,7 +372,3 @@ def noise_variance(model: _core.Model) -> float:
         return math.fsum(spectrum.tolist()[k:limit]) / (limit - k)
     left = model.total_variance - model.explained_variance.sum()
     return float(max(left, 0.0) / (limit - k))
-
-
-def _by_name(names: list[str], table: np.ndarray) -> dict[str, np.ndarray]:
-    return dict(zip(names, table.T, strict=True))

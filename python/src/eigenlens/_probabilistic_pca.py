@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from eigenlens import _core, _options
+from eigenlens._capabilities import Fills, FromMatrices, PrincipalComponents
 from eigenlens._compat import check_is_fitted
 from eigenlens._constraints import NOTHING, RANDOM_STATE, TRUTH, Number, Whole, Words
 from eigenlens._data import Data, for_estimator
-from eigenlens._estimator import SHARED, Estimator
+from eigenlens._estimator import SHARED
+from eigenlens._moments import Moments
 from eigenlens._results import variances
 
 
-
-class ProbabilisticPCA(Estimator):
+class ProbabilisticPCA(Fills, FromMatrices, PrincipalComponents):
     """Probabilistic PCA (Tipping & Bishop 1999): a Gaussian density that fills missing entries.
 
     Samples are `x = W z + μ + ε` with z of variance 1 and noise of variance σ². Without missing entries the
@@ -55,6 +56,8 @@ class ProbabilisticPCA(Estimator):
         Of the training samples; None where the model has no volume.
     n_iter_ : int
         Iterations; 1 for the closed form.
+    sampling_errors_ : ndarray of shape (n_components,) or None
+        The standard errors of the variances with divisor n − 1.
     n_components_, n_features_in_, feature_names_in_, certificate_, plan_, warnings_
 
     Examples
@@ -113,20 +116,28 @@ class ProbabilisticPCA(Estimator):
         self.n_jobs = n_jobs
         self.weight_kind = weight_kind
 
-    def impute(self, X: Any, *, return_std: bool = False) -> Any:
-        """The samples with NaN replaced by the conditional mean given the rest of their row.
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fits the model to data, a file or :class:`Moments`.
 
-        With `return_std`, also an array of standard errors, 0 where nothing was missing.
+        Parameters
+        ----------
+        X : array-like, sparse matrix, table, path, :class:`Table` or :class:`Moments`
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+        """
+        if isinstance(X, Moments):
+            return self._fit_moments(X)
+        self._fit(X, sample_weight, scores=False)
+        return self
+
+    def posterior(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """What samples say of the hidden variables, complete or not.
+
+        Means E[z|x] (n_samples × n_components) and covariances cov[z|x] (n_samples × n_components ×
+        n_components): σ² M⁻¹ for complete samples, the prior's I where nothing is observed.
         """
         check_is_fitted(self)
-        data = for_estimator(self, X, reset=False)
-        filled, entries = self._model.impute(data.given)
-        if not return_std:
-            return filled
-        errors = np.zeros_like(filled)
-        for row, column, _, error in entries:
-            errors[row, column] = error
-        return filled, errors
+        return self._model.posterior(for_estimator(self, X, reset=False).given)
 
     def score_samples(self, X: Any) -> np.ndarray:
         """The log-likelihood of what is observed of each sample (n_samples,)."""

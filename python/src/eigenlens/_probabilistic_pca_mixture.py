@@ -7,15 +7,16 @@ from typing import Any, Literal
 import numpy as np
 
 from eigenlens import _core, _options
+from eigenlens._capabilities import Fills
 from eigenlens._compat import check_is_fitted
 from eigenlens._constraints import NOTHING, RANDOM_STATE, TRUTH, Number, Whole, Words
 from eigenlens._data import Data, for_estimator
-from eigenlens._estimator import SHARED, Estimator
+from eigenlens._estimator import SHARED
 from eigenlens._results import variances
 
 
 
-class ProbabilisticPCAMixture(Estimator):
+class ProbabilisticPCAMixture(Fills):
     """A mixture of probabilistic PCAs (Tipping & Bishop 1999): clusters with their own directions.
 
     Found by expectation maximisation from the best of several starts; missing entries (NaN) are integrated

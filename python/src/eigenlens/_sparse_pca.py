@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from eigenlens import _core, _options
+from eigenlens._capabilities import FromMatrices
 from eigenlens._compat import check_array, check_is_fitted
 from eigenlens._constraints import JOBS, MEMORY, NOTHING, RANDOM_STATE, TRUTH, Number, Whole, Words
 from eigenlens._data import Data, for_estimator
-from eigenlens._estimator import Estimator
+from eigenlens._moments import Moments
+
+
+_DEFLATIONS = ("projection", "hotelling", "schur", "orthogonalized-projection")
 
 
 class _Counts:
@@ -33,7 +37,7 @@ class _Array:
         return "an instance of 'numpy.ndarray'"
 
 
-class SparsePCA(Estimator):
+class SparsePCA(FromMatrices):
     """Sparse PCA, a drop-in for scikit-learn's `SparsePCA`: few features in each component.
 
     By default the problem is scikit-learn's: minimise `½‖X − U V‖² + alpha ‖V‖₁` with columns of U
@@ -74,6 +78,16 @@ class SparsePCA(Estimator):
         Proves the optimum of `'cardinality'` by branch and bound, or how far from it it can be.
     time_limit : float, default=60.0
         Seconds for the proof of each component.
+    ridge : float, 'infinite' or None, default=None
+        λ₂ of `'regression'`; `'infinite'` for many more features than samples; None: 1e-6.
+    deflation : {'projection', 'hotelling', 'schur', 'orthogonalized-projection'}, default='projection'
+        What `'cardinality'` takes out of the covariance after each component.
+    non_negative : bool, default=False
+        Only components without negative entries, of `'cardinality'`.
+    path : int or None, default=None
+        Follows `'cardinality'` or `'regression'` from sparse to full in so many points.
+    standardize : bool, default=False
+        Divides every feature by its standard deviation.
     memory
         As in :class:`PCA`.
 
@@ -92,6 +106,10 @@ class SparsePCA(Estimator):
     optimality_ : list of dict
         With `certify`, for each component the variance found (`value`), what no other exceeds
         (`upper_bound`), `gap` and whether it is `proven`.
+    path_ : list of dict
+        With `path`, for each point `n_non_zeros`, `penalties` and `adjusted_variance_ratio` of each component.
+    scale_ : ndarray of shape (n_features,) or None
+        What every feature was divided by.
     certificate_ : None
         The components are no eigenvectors.
     plan_, warnings_, n_features_in_, feature_names_in_
@@ -128,6 +146,11 @@ class SparsePCA(Estimator):
         "non_zeros": [_Counts(), NOTHING],
         "certify": [TRUTH],
         "time_limit": [Number(0, open_low=True)],
+        "ridge": [Number(0), Words("infinite"), NOTHING],
+        "deflation": [Words(*_DEFLATIONS)],
+        "non_negative": [TRUTH],
+        "path": [Whole(2), NOTHING],
+        "standardize": [TRUTH],
         "memory": [MEMORY],
     }
 
@@ -149,6 +172,11 @@ class SparsePCA(Estimator):
         non_zeros: int | list[int] | None = None,
         certify: bool = False,
         time_limit: float = 60.0,
+        ridge: float | Literal["infinite"] | None = None,
+        deflation: str = "projection",
+        non_negative: bool = False,
+        path: int | None = None,
+        standardize: bool = False,
         memory: int | str | None = None,
     ) -> None:
         self.n_components = n_components
@@ -166,7 +194,26 @@ class SparsePCA(Estimator):
         self.non_zeros = non_zeros
         self.certify = certify
         self.time_limit = time_limit
+        self.ridge = ridge
+        self.deflation = deflation
+        self.non_negative = non_negative
+        self.path = path
+        self.standardize = standardize
         self.memory = memory
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fits the model to data, a file or :class:`Moments`.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, table, path, :class:`Table` or :class:`Moments`
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+        """
+        if isinstance(X, Moments):
+            return self._fit_moments(X)
+        self._fit(X, sample_weight, scores=False)
+        return self
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Fits the model and returns the scores of the samples (n_samples × n_components)."""
@@ -203,6 +250,14 @@ class SparsePCA(Estimator):
             raise ValueError("certify=True needs formulation='cardinality'")
         if self.formulation == "dictionary" and self.non_zeros is not None:
             raise ValueError("non_zeros needs formulation='cardinality' or 'regression'")
+        if self.ridge is not None and self.formulation != "regression":
+            raise ValueError("ridge needs formulation='regression'")
+        if self.deflation != "projection" and self.formulation != "cardinality":
+            raise ValueError("deflation needs formulation='cardinality'")
+        if self.non_negative and self.formulation != "cardinality":
+            raise ValueError("non_negative needs formulation='cardinality'")
+        if self.path is not None and self.formulation == "dictionary":
+            raise ValueError("path needs formulation='cardinality' or 'regression'")
         counts = self.non_zeros
         if self.formulation == "cardinality" and counts is None:
             counts = max(1, round(data.n_features**0.5))
@@ -211,15 +266,29 @@ class SparsePCA(Estimator):
         start = None
         if self.formulation == "dictionary" and self.U_init is not None and self.V_init is not None:
             start = np.ascontiguousarray(self.V_init, dtype=np.float64)
-        return {"n_components": k, "start": start, **self._formulation(counts), **self._proof()}
+        return {
+            "n_components": k,
+            "start": start,
+            "standardize": bool(self.standardize),
+            "path": self.path,
+            **self._formulation(counts),
+            **self._proof(),
+        }
 
     def _formulation(self, counts: Any) -> dict[str, Any]:
         if self.formulation == "dictionary":
             return {"dictionary": float(self.alpha)}
-        if counts is not None:
-            option = "cardinality" if self.formulation == "cardinality" else "non_zeros"
-            return {option: [int(count) for count in counts]}
-        return {"penalty": [float(self.alpha)], "penalty_scale": "sum"}
+        counted = None if counts is None else [int(count) for count in counts]
+        if self.formulation == "cardinality":
+            return {
+                "cardinality": counted,
+                "deflation": self.deflation,
+                "non_negative": bool(self.non_negative),
+            }
+        ridge = self.ridge if self.ridge in (None, "infinite") else float(self.ridge)
+        if counted is not None:
+            return {"non_zeros": counted, "ridge": ridge}
+        return {"penalty": [float(self.alpha)], "penalty_scale": "sum", "ridge": ridge}
 
     def _proof(self) -> dict[str, Any]:
         return {"exact": True, "time_limit": float(self.time_limit)} if self.certify else {}
@@ -246,6 +315,10 @@ class SparsePCA(Estimator):
         self.components_ = like_the_data(model.components)
         self.mean_ = like_the_data(model.mean, pad=False)
         self._scale = values["scale"]
+        self.scale_ = None if self._scale is None else like_the_data(self._scale, pad=False)
+        self.__dict__.pop("path_", None)
+        if values["path"] is not None:
+            self.path_ = list(values["path"]["points"])
         self.non_zeros_ = np.count_nonzero(self.components_, axis=1)
         self.explained_variance_ = like_the_data(values["adjusted_variance"])
         self.explained_variance_ratio_ = like_the_data(values["adjusted_variance_ratio"])

@@ -28,6 +28,9 @@ class SupervisedPCA(Supervised):
         The dial from PCA (0) to supervised PCA (1).
     standardize : bool, default=False
         Divides every feature by its standard deviation.
+    center : bool, default=True
+        Scores and reconstruction about the training mean. Without, they are the textbook's `Uᵀx` and `UUᵀx`;
+        the directions are the same.
     target : {'auto', 'classes', 'numbers'}, default='auto'
         What y holds. `'auto'`: text and truth values are classes, and so is one column of few whole
         numbers, each several times; everything else is numbers.
@@ -80,6 +83,7 @@ class SupervisedPCA(Supervised):
         **SUPERVISED,
         "supervision": [Number(0)],
         "standardize": [TRUTH],
+        "center": [TRUTH],
         "weight_kind": [Words("frequency", "relative")],
     }
 
@@ -97,6 +101,7 @@ class SupervisedPCA(Supervised):
         memory: int | str | None = None,
         n_jobs: int | None = None,
         weight_kind: Literal["frequency", "relative"] = "frequency",
+        center: bool = True,
     ) -> None:
         self.n_components = n_components
         self.supervision = supervision
@@ -109,6 +114,7 @@ class SupervisedPCA(Supervised):
         self.memory = memory
         self.n_jobs = n_jobs
         self.weight_kind = weight_kind
+        self.center = center
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SupervisedPCA:
         """Fits the model.
@@ -141,6 +147,7 @@ class SupervisedPCA(Supervised):
             **self._supervision_method_options(),
             "supervision": float(self.supervision),
             "standardize": bool(self.standardize),
+            "center": bool(self.center),
         }
 
     def _describe(self, model: _core.Model, data: Data, scores: np.ndarray | None) -> None:

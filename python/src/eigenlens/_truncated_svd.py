@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from eigenlens import _core
+from eigenlens._capabilities import PrincipalComponents
 from eigenlens._constraints import RANDOM_STATE, Number, Whole, Words
 from eigenlens._data import Data
-from eigenlens._estimator import SHARED, Estimator
+from eigenlens._estimator import SHARED
 
 
-class TruncatedSVD(Estimator):
+class TruncatedSVD(PrincipalComponents):
     """Latent semantic analysis, a drop-in for scikit-learn's `TruncatedSVD`.
 
     PCA without centring, for counts and other data where 0 means nothing. Sparse matrices stay

@@ -13,8 +13,8 @@ use crate::progress::Progress;
 use crate::reporter::Reporter;
 use crate::target::{self, TargetArgs};
 use eigenlens::{
-    DataShape, Estimator, FitContext, Fitted, Method, Missing, Model, OptionValues, Options, Plan,
-    Scalar, Target, Value, Warning,
+    AnyDataset, DataShape, Estimator, FitContext, Fitted, Method, Missing, Model, Operation,
+    OptionValues, Options, Plan, Scalar, Target, Value, Warning,
 };
 use eigenlens_io::write::{Complete, Output, check_distinct, commit_together};
 use eigenlens_io::{AnyArray, Budget, Labels, Numbers, Origin, StoredModel, json};
@@ -27,7 +27,7 @@ pub fn run(args: &FitMethod, common: &Common, reporter: &Reporter) -> Result<(),
     let values = with_options(values, args, common);
     let method = values.method();
     values.check()?;
-    check_outputs(args, method)?;
+    check_outputs(args, &values)?;
     if args.plan {
         return plan(args, &values, target_args.as_ref(), common, reporter);
     }
@@ -35,7 +35,7 @@ pub fn run(args: &FitMethod, common: &Common, reporter: &Reporter) -> Result<(),
     let targets = target::names(target_args.as_ref());
     let opened = Opened::for_fit(&args.data.data, &args.reading, targets, common, reporter)?
         .with_metadata(&args.metadata, common, reporter)?;
-    let target = target::read(target_args.as_ref(), &opened, reporter)?;
+    let target = target::read(target_args.as_ref(), &opened, common, reporter)?;
     let memory = share(&opened, &values, target.as_ref(), common)?;
 
     let progress = Progress::bytes(reporter, "reading");
@@ -61,6 +61,10 @@ pub fn run(args: &FitMethod, common: &Common, reporter: &Reporter) -> Result<(),
         })
     })?;
     drop(spinner);
+    let kernel = match &args.kernel_file {
+        Some(_) => Some(implied_kernel(args, &values, &data)?),
+        None => None,
+    };
     input.tell_findings(reporter)?;
     let Fitted { model, scores, preprocessing, missing, shape } = fitted;
     // Scores that the model holds cost no memory, and must not depend on the budget.
@@ -91,7 +95,7 @@ pub fn run(args: &FitMethod, common: &Common, reporter: &Reporter) -> Result<(),
             image: opened.image_shape(),
         },
     };
-    let written = outputs.write(&stored, scores, &input, &opened, reporter)?;
+    let written = outputs.write(&stored, scores, kernel, &input, &opened, reporter)?;
     let text = if common.json {
         let files = written.files.iter().map(|(name, path)| (*name, Value::from(path)));
         let result = Value::map([("model", model_value(&stored)), ("files", Value::map(files))]);
@@ -105,6 +109,28 @@ pub fn run(args: &FitMethod, common: &Common, reporter: &Reporter) -> Result<(),
         return Ok(());
     }
     print(&text)
+}
+
+/// The kernel that an embedding is the kernel PCA of, or what that is made of.
+fn implied_kernel(
+    args: &arguments::Fit,
+    values: &OptionValues,
+    data: &AnyDataset,
+) -> Result<Array2<f64>, Failure> {
+    let found = build(values, &data.shape())?.implied_kernel(data)?;
+    let Some(name) = &args.kernel_part else { return Ok(found.kernel) };
+    let known: Vec<&str> = found.parts.iter().map(|(known, _)| *known).collect();
+    let part = found.parts.iter().find(|(known, _)| known == name);
+    part.map(|(_, matrix)| matrix.clone()).ok_or_else(|| {
+        let of = values.method().name;
+        Failure::usage(
+            format!("`--kernel-part {name}` does not fit: the kernel of `{of}` is made of none"),
+            format!(
+                "there are: {}",
+                if known.is_empty() { "none".into() } else { known.join(", ") }
+            ),
+        )
+    })
 }
 
 /// What was said of the method, with what every fit is asked for.
@@ -147,7 +173,21 @@ fn check_missing(args: &arguments::Fit, method: &Method, opened: &Opened) -> Res
 }
 
 /// Refuses outputs that the method does not have.
-fn check_outputs(args: &arguments::Fit, method: &Method) -> Result<(), Failure> {
+fn check_outputs(args: &arguments::Fit, values: &OptionValues) -> Result<(), Failure> {
+    let method = values.method();
+    if args.scores.is_some() && !values.rows_are_samples() {
+        return Err(Failure::usage(
+            "`--scores` does not fit a covariance matrix, which has no samples",
+            "leave out `--scores`",
+        ));
+    }
+    let against = Operation::named("implied_kernel").and_then(|of| of.reason_against(method));
+    if let (Some(_), Some(reason)) = (&args.kernel_file, against) {
+        return Err(Failure::usage(
+            format!("`--kernel-file` does not fit the method `{}`: {reason}", method.name),
+            "leave out `--kernel-file`",
+        ));
+    }
     let said = [
         ("--components-file", args.components_file.is_some()),
         ("--loadings-file", args.loadings_file.is_some()),
@@ -242,7 +282,7 @@ fn plan(
 ) -> Result<(), Failure> {
     let targets = target::names(target);
     let opened = Opened::for_fit(&args.data.data, &args.reading, targets, common, reporter)?;
-    let target = target::read(target, &opened, reporter)?;
+    let target = target::read(target, &opened, common, reporter)?;
     let memory = share(&opened, values, target.as_ref(), common)?;
     let streams = memory.table == Some(0) && !opened.is_sparse();
     let (known, guess) = opened.n_samples();
@@ -314,6 +354,7 @@ struct Outputs {
     scores: Option<TableOutput>,
     components: Option<TableOutput>,
     loadings: Option<TableOutput>,
+    kernel: Option<TableOutput>,
 }
 
 /// What was written.
@@ -340,7 +381,7 @@ impl Outputs {
             Some(reason) => reporter.warn(reason),
             None => {}
         }
-        let tables = [&args.scores, &args.components_file, &args.loadings_file];
+        let tables = [&args.scores, &args.components_file, &args.loadings_file, &args.kernel_file];
         let tables = tables.into_iter().flatten().map(PathBuf::as_path);
         check_distinct(&tables.chain([model.as_path()]).collect::<Vec<_>>())?;
         let table = |path: &Option<PathBuf>| {
@@ -350,6 +391,7 @@ impl Outputs {
             scores: table(&args.scores)?,
             components: table(&args.components_file)?,
             loadings: table(&args.loadings_file)?,
+            kernel: table(&args.kernel_file)?,
             model: (create(&model, inputs)?, model),
         })
     }
@@ -358,6 +400,7 @@ impl Outputs {
         self,
         stored: &StoredModel,
         scores: Option<AnyArray>,
+        kernel: Option<Array2<f64>>,
         input: &Input,
         opened: &Opened,
         reporter: &Reporter,
@@ -394,6 +437,12 @@ impl Outputs {
             let matrix = AnyArray::F64(linear.loadings);
             let table = write_named(table, "feature", &features, &names, matrix)?;
             complete.push(("loadings", path, table));
+        }
+        if let (Some(table), Some(kernel)) = (self.kernel, kernel) {
+            let path = table.path.clone();
+            let samples: Vec<String> = (1..=kernel.nrows()).map(|i| format!("s{i}")).collect();
+            let table = table.write_all(&[], &[], &samples, &AnyArray::F64(kernel))?;
+            complete.push(("kernel", path, table));
         }
         let (mut output, path) = self.model;
         output.put(&stored.to_bytes(&path)?)?;
@@ -504,7 +553,7 @@ fn with_missing_values(rows: &Numbers) -> usize {
 }
 
 /// A matrix whose rows have names.
-fn write_named(
+pub fn write_named(
     table: TableOutput,
     what: &str,
     rows: &[String],

@@ -32,12 +32,24 @@ pub struct Asked {
     /// Kernel of the second set.
     #[arg(long, value_name = "KERNEL", default_value = AUTO, value_parser = words())]
     kernel_y: String,
-    /// γ of the first kernel [default: by the median distance].
+    /// γ of the first kernel [default: by the median distance, polynomial: 1, sigmoid: 1/d].
     #[arg(long, value_name = "NUMBER")]
     gamma_x: Option<f64>,
-    /// γ of the second kernel [default: by the median distance].
+    /// γ of the second kernel [default: by the median distance, polynomial: 1, sigmoid: 1/d].
     #[arg(long, value_name = "NUMBER")]
     gamma_y: Option<f64>,
+    /// Degree of a polynomial first kernel [default: 2].
+    #[arg(long, value_name = "N")]
+    degree_x: Option<usize>,
+    /// Degree of a polynomial second kernel [default: 2].
+    #[arg(long, value_name = "N")]
+    degree_y: Option<usize>,
+    /// Constant of a polynomial [default: 1] or sigmoid [default: 0] first kernel.
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
+    coef0_x: Option<f64>,
+    /// Constant of a polynomial [default: 1] or sigmoid [default: 0] second kernel.
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true)]
+    coef0_y: Option<f64>,
     /// Permutations that the test draws [default: 1000].
     #[arg(long, value_name = "N", conflicts_with = "approximate")]
     permutations: Option<usize>,
@@ -46,11 +58,10 @@ pub struct Asked {
     approximate: bool,
 }
 
-/// What each set of columns may have: `auto`, or a kernel whose parameters the data can say.
+/// What each set of columns may have: `auto`, or a kernel.
 fn words() -> impl TypedValueParser<Value = String> {
-    let named = KERNELS.iter().filter(|k| k.parameters.is_empty() || k.has_width());
     // Columns are samples, not kernel matrices.
-    let named = named.filter(|k| k.name != "precomputed");
+    let named = KERNELS.iter().filter(|k| k.name != "precomputed");
     let named = named.map(|k| PossibleValue::new(k.name).help(k.formula));
     let auto = PossibleValue::new(AUTO).help("rbf for numbers, delta for text");
     PossibleValuesParser::new([auto].into_iter().chain(named))
@@ -62,8 +73,17 @@ pub fn run(args: &Asked, common: &Common, reporter: &Reporter) -> Result<(), Fai
     check(args)?;
     reporter.info(format!("reading {}", listed_paths(args)));
     let [x, y] = two_sets(&args.data.data, &args.reading, common, [&args.x, &args.y])?;
-    let x = Side::new(x, &args.kernel_x, args.gamma_x, "x")?;
-    let y = Side::new(y, &args.kernel_y, args.gamma_y, "y")?;
+    let parameters = |gamma: Option<f64>, degree: Option<usize>, coef0: Option<f64>| {
+        [
+            ("gamma", gamma.map(OptionValue::Number)),
+            ("degree", degree.map(OptionValue::Count)),
+            ("coef0", coef0.map(OptionValue::Number)),
+        ]
+    };
+    let of_x = parameters(args.gamma_x, args.degree_x, args.coef0_x);
+    let of_y = parameters(args.gamma_y, args.degree_y, args.coef0_y);
+    let x = Side::new(x, &args.kernel_x, of_x, "x")?;
+    let y = Side::new(y, &args.kernel_y, of_y, "y")?;
     let budget = Budget::new(common.memory.map(|memory| memory.0))?;
     let options = Options {
         threads: common.threads.map(usize::from),
@@ -113,7 +133,7 @@ impl Side {
     fn new(
         (names, columns): (Vec<String>, ReadColumns),
         word: &str,
-        gamma: Option<f64>,
+        parameters: [(&'static str, Option<OptionValue>); 3],
         side: &str,
     ) -> Result<Side, Failure> {
         let (rows, is_text) = match columns {
@@ -131,13 +151,17 @@ impl Side {
             (AUTO, false) => "rbf",
             (word, false) => word,
         };
-        if gamma.is_some() && !KERNELS.iter().any(|k| k.name == word && k.has_width()) {
+        let spec = KERNELS.iter().find(|kernel| kernel.name == word);
+        let misfit = parameters.iter().find(|(name, value)| {
+            value.is_some() && !spec.is_some_and(|kernel| kernel.takes(name))
+        });
+        if let Some((name, _)) = misfit {
             return Err(Failure::usage(
-                format!("`--gamma-{side}` does not fit the {word} kernel"),
-                format!("leave out `--gamma-{side}`"),
+                format!("`--{name}-{side}` does not fit the {word} kernel"),
+                format!("leave out `--{name}-{side}`"),
             ));
         }
-        let kernel = kernel(word, gamma)?;
+        let kernel = kernel(word, parameters)?;
         Ok(Side { names, rows, kernel })
     }
 
@@ -147,13 +171,18 @@ impl Side {
 }
 
 /// The kernel that these options of kernel PCA describe.
-fn kernel(word: &str, gamma: Option<f64>) -> Result<Kernel, Failure> {
+fn kernel(
+    word: &str,
+    parameters: [(&'static str, Option<OptionValue>); 3],
+) -> Result<Kernel, Failure> {
     let method = Method::named("kernel-pca");
     let method = method.ok_or_else(|| Error::Internal("kernel PCA is gone".into()))?;
     let mut values = method.values();
     values.set("kernel", OptionValue::Word(word.into()))?;
-    if let Some(gamma) = gamma {
-        values.set("gamma", OptionValue::Number(gamma))?;
+    for (name, value) in parameters {
+        if let Some(value) = value {
+            values.set(name, value)?;
+        }
     }
     Ok(values.kernel()?)
 }

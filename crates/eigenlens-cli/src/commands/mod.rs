@@ -12,6 +12,7 @@ mod plot;
 mod predict;
 mod reconstruct;
 mod report;
+mod rotate;
 mod sample;
 mod score;
 mod transform;
@@ -35,6 +36,7 @@ pub fn run(cli: &Cli, reporter: &Reporter) -> Result<(), Failure> {
         Command::Fit(method) => fit::run(method, common, reporter),
         Command::Transform(args) => transform::run(args, common, reporter),
         Command::Reconstruct(args) => reconstruct::run(args, common, reporter),
+        Command::Rotate(args) => rotate::run(args, common, reporter),
         Command::Impute(args) => impute::run(args, common, reporter),
         Command::Predict(args) => predict::run(args, common, reporter),
         Command::Score(args) => score::run(args, common, reporter),

@@ -1,6 +1,6 @@
 //! `eigenlens reconstruct`.
 
-use crate::arguments::{Common, Reconstruct};
+use crate::arguments::{Common, Reading, Reconstruct};
 use crate::describe::read_model;
 use crate::failure::Failure;
 use crate::input::Opened;
@@ -8,7 +8,7 @@ use crate::output::{TableOutput, print, view};
 use crate::progress::Progress;
 use crate::reporter::Reporter;
 use eigenlens::model::{number, percent};
-use eigenlens::{Dataset, Model, Options, PreImage, Resolved, Scalar, Value};
+use eigenlens::{Dataset, Method, Model, Operation, Options, PreImage, Resolved, Scalar, Value};
 use eigenlens_io::write::{check_distinct, commit_together};
 use eigenlens_io::{AnyArray, Labels, StoredModel, json};
 use eigenlens_report::{Column, Table};
@@ -37,6 +37,9 @@ pub fn run(args: &Reconstruct, common: &Common, reporter: &Reporter) -> Result<(
             "a model of weighted terms gives weighted counts back, not the table",
             "fit with `--weighting none`",
         ));
+    }
+    if args.from_scores {
+        return from_scores(args, &stored, rows, common, reporter);
     }
     let model = &*stored.model;
     let approximate = model.linear().is_none();
@@ -96,6 +99,75 @@ pub fn run(args: &Reconstruct, common: &Common, reporter: &Reporter) -> Result<(
         return Ok(());
     }
     print(&text)
+}
+
+/// Samples from the scores in a table, whose columns are found by the names of the components.
+fn from_scores(
+    args: &Reconstruct,
+    stored: &StoredModel,
+    rows: Option<TableOutput>,
+    common: &Common,
+    reporter: &Reporter,
+) -> Result<(), Failure> {
+    let model = &*stored.model;
+    let Some(mut table) = rows else {
+        return Err(Failure::usage(
+            "`--from-scores` needs a place for the samples",
+            "use `-o FILE`",
+        ));
+    };
+    let way_back = Method::named(model.method())
+        .and_then(|method| Operation::named("inverse_transform")?.reason_against(method));
+    if let Some(reason) = way_back {
+        return Err(Failure::usage(
+            format!("`--from-scores` does not fit a model of `{}`: {reason}", model.method()),
+            "leave out `--from-scores`",
+        ));
+    }
+    let reading = Reading { columns: model.component_names(), ..args.reading.clone() };
+    let opened = Opened::for_fit(&args.data.data, &reading, &[], common, reporter)?;
+    table.begin(
+        &opened.label_names(),
+        &model.feature_labels(),
+        opened.is_f32(),
+        opened.n_samples().0,
+    )?;
+    let progress = Progress::bytes(reporter, "reconstructing");
+    let mut n_samples = 0;
+    opened.for_each_block(&progress, reporter, |scores, labels, first| {
+        let samples = match &scores {
+            AnyArray::F32(z) => model.inverse_transform_f32(z.view()).map(AnyArray::F32),
+            AnyArray::F64(z) => model.inverse_transform_f64(z.view()).map(AnyArray::F64),
+        };
+        let samples = samples.map_err(|e| opened.explain(e, first))?;
+        n_samples += samples.dim().0;
+        table.write(labels, view(&samples))
+    })?;
+    drop(progress);
+    let (path, is_stdout) = (table.path.clone(), table.is_stdout());
+    table.finish()?;
+    let loss = Loss { rows: n_samples, ..Loss::default() };
+    let ratio = loss.compression(model);
+    if !is_stdout {
+        reporter.info(format!("samples: {}", path.display()));
+    }
+    match common.json && !is_stdout {
+        true => {
+            let value = Value::map([
+                ("n_samples", Value::from(n_samples)),
+                ("n_features", model.n_features().into()),
+                ("compression_ratio", ratio.into()),
+            ]);
+            print(&format!("{}\n", json::to_json_lines(&value)))
+        }
+        false => {
+            let (d, k) = (model.n_features(), model.n_components());
+            reporter.info(format!(
+                "{n_samples} samples of {d} features from {k} scores each: {ratio:.2} : 1"
+            ));
+            Ok(())
+        }
+    }
 }
 
 /// What the round trip did to a sample.

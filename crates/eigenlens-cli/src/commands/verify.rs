@@ -26,7 +26,7 @@ pub fn run(args: &Verify, common: &Common, reporter: &Reporter) -> Result<(), Fa
         tolerance: args.tolerance,
         memory: budget.left(input.bytes()),
     };
-    let found = check(&stored, &opened, &input, &options, reporter)?;
+    let found = check(&stored, &opened, &input, &options, common, reporter)?;
     input.tell_findings(reporter)?;
     if common.json {
         print(&format!("{}\n", json::to_json_lines(&found.to_value())))?;
@@ -65,6 +65,7 @@ fn check(
     opened: &Opened,
     input: &Input,
     options: &VerifyOptions,
+    common: &Common,
     reporter: &Reporter,
 ) -> Result<Verification, Failure> {
     let data = input.data()?;
@@ -75,7 +76,7 @@ fn check(
         ));
     }
     let target = match Method::named(stored.model.method()) {
-        Some(method) if method.supervised => recorded_target(stored, opened, reporter)?,
+        Some(method) if method.supervised => recorded_target(stored, opened, common, reporter)?,
         _ => None,
     };
     verify_model(&*stored.model, &stored.preprocessing, &data, target.as_ref(), options)
@@ -86,6 +87,7 @@ fn check(
 fn recorded_target(
     stored: &StoredModel,
     opened: &Opened,
+    common: &Common,
     reporter: &Reporter,
 ) -> Result<Option<Target>, Failure> {
     let args = TargetArgs::recorded(&stored.origin.options).ok_or_else(|| {
@@ -94,7 +96,7 @@ fn recorded_target(
             "verify it where it was made, which knows the target",
         )
     })?;
-    target::read(Some(&args), opened, reporter)
+    target::read(Some(&args), opened, common, reporter)
 }
 
 /// A number that nobody could foresee: every table of this kind gets keys of its own from the system.

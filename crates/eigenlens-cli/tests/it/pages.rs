@@ -84,3 +84,9 @@ fn the_pages_of_the_supervised_methods_work() {
     run_all("docs/methods/supervised-pca.md");
     run_all("docs/methods/kernel-supervised-pca.md");
 }
+
+#[test]
+fn the_page_of_equations_works() {
+    run_all("docs/equations.md");
+    run_all("docs/when-kernel-pca-fails.md");
+}

@@ -375,6 +375,7 @@ impl Fit {
             next_value: (k < varying).then_some(noise * bessel),
             center: true,
             whiten: self.whiten,
+            divisor: self.divisor,
             certificate,
             convergence,
             tolerance: self.em_tolerance(),

@@ -1,7 +1,8 @@
 //! What every method can do, behind one face: plan, fit, and say what it is.
 
+use super::implied_kernel::ImpliedKernel;
 use super::option_spec::{OptionSpec, OptionValues};
-use crate::data::{AnyArray, AnyDataset, DataShape, MissingReport, Target, TermWeighting};
+use crate::data::{AnyArray, AnyDataset, DataShape, Missing, MissingReport, Target, TermWeighting};
 use crate::em::{Observer, Progress};
 use crate::error::{Error, Result};
 use crate::linalg::cancel::{self, Cancel};
@@ -45,6 +46,12 @@ pub trait Estimator: Debug + Send + Sync {
     fn fit_moments(&self, _: &Moments) -> Result<Fitted> {
         let why = format!("the method `{}` needs the samples", self.method().name);
         Err(Error::NotDefined { what: "a fit from moments", why })
+    }
+
+    /// The kernel that an embedding of these data is the kernel PCA of, and what it is made of.
+    fn implied_kernel(&self, _: &AnyDataset) -> Result<ImpliedKernel> {
+        let why = format!("the method `{}` is no embedding", self.method().name);
+        Err(Error::NotDefined { what: "an implied kernel", why })
     }
 
     /// How counts of terms are to be weighted before they are fitted.
@@ -246,6 +253,13 @@ impl OptionValues {
 
     fn fit_prepared(&self, data: &AnyDataset, context: &mut FitContext) -> Result<Fitted> {
         let method = self.method();
+        if !self.rows_are_samples() && data.missing() != Missing::Error {
+            return Err(Error::Unsupported {
+                what: format!("the policy `{}` for missing values", data.missing().name()),
+                why: "is for samples, and a covariance matrix has none",
+                instead: None,
+            });
+        }
         let shaped = |data: &AnyDataset| {
             let shape = data.shape();
             DataShape { n_samples: shape.n_samples.or(context.n_samples), ..shape }

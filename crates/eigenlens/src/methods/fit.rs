@@ -5,12 +5,13 @@ use super::certify::Certifier;
 use super::covariance_pairs::CovariancePairs;
 use super::em::EmOptions;
 use super::fit_warnings::{mind_seen_scores, score_warnings, warn};
+use super::from_matrix::{self, GivenCovariance};
 use crate::data::{DataShape, Dataset, Missing, compiled_here};
 use crate::em::Observer;
 use crate::error::{Error, Result, Warning};
 use crate::linalg::{gemm, pool, random};
 use crate::model::ModelCore;
-use crate::model::{LinearMap, PcaModel, PcaParts, factors};
+use crate::model::{Divisor, LinearMap, PcaModel, PcaParts, factors};
 use crate::n_components::{NComponents, Resolved, resolve};
 use crate::operator::FeatureGram;
 use crate::options::{Options, Solver};
@@ -32,6 +33,9 @@ pub(super) struct Fit {
     pub center: bool,
     pub standardize: bool,
     pub whiten: bool,
+    pub divisor: Divisor,
+    /// The table is a covariance matrix.
+    pub covariance: Option<GivenCovariance>,
     pub solver: Solver,
     pub options: Options,
     /// What the caller allocates beside the fit: part of the plan.
@@ -48,6 +52,8 @@ impl Fit {
             center,
             standardize: false,
             whiten: false,
+            divisor: Divisor::Unbiased,
+            covariance: None,
             solver: Solver::Auto,
             options: Options::default(),
             beside: Beside::default(),
@@ -55,6 +61,9 @@ impl Fit {
     }
 
     pub fn plan(&self, shape: &DataShape) -> Result<Plan> {
+        if self.covariance.is_some() {
+            return from_matrix::plan_table(shape, &self.options);
+        }
         self.check(shape)?;
         if shape.missing == Missing::Em {
             return self.plan_em(shape);
@@ -85,7 +94,7 @@ impl Fit {
         data: &Dataset<T>,
         observer: &mut Observer,
     ) -> Result<PcaModel> {
-        if data.missing() != Missing::Em {
+        if data.missing() != Missing::Em || self.covariance.is_some() {
             return Ok(self.run(data, false)?.0);
         }
         match self.run_em(data, &EmOptions::default(), observer)? {
@@ -99,6 +108,9 @@ impl Fit {
         data: &Dataset<T>,
         want_scores: bool,
     ) -> Result<(PcaModel, Array2<T>)> {
+        if let Some(given) = self.covariance {
+            return from_matrix::from_table(self, data, given, want_scores);
+        }
         match data.missing() {
             Missing::Error => self.run_complete(data, want_scores),
             Missing::Em => {
@@ -204,7 +216,11 @@ impl Fit {
         };
         let mut scores = want_scores
             .then(|| {
-                let factors = factors(&values, self.whiten, first.scaler.exponent);
+                let factors = factors(
+                    &values,
+                    self.whiten.then(|| self.divisor.factor(Some(first.columns.weight))),
+                    first.scaler.exponent,
+                );
                 Scores::gather(factors, grid.n_rows().unwrap_or(0))
             })
             .transpose()?;
@@ -356,6 +372,7 @@ impl Fit {
             next_value: pairs.values.get(k).copied(),
             center: self.center,
             whiten: self.whiten,
+            divisor: self.divisor,
             certificate,
             convergence: pairs.convergence,
             tolerance: self.tolerance::<T>(),
@@ -455,6 +472,13 @@ impl Fit {
     fn check(&self, shape: &DataShape) -> Result<()> {
         self.options.check()?;
         shape.check()?;
+        if self.standardize && self.divisor == Divisor::Samples {
+            return Err(Error::Unsupported {
+                what: "a divisor for standardised features".into(),
+                why: "changes nothing: their variances are 1 with any",
+                instead: None,
+            });
+        }
         match (shape.n_samples, shape.n_weights) {
             (Some(n), _) if n < 2 => return Err(Error::TooFewRows { found: n, needed: 2 }),
             (Some(n), None) => {
@@ -507,7 +531,7 @@ pub(super) fn ordered(
     Ok((values, components))
 }
 
-fn empty<T: Scalar>(model: &PcaModel) -> Array2<T> {
+pub(super) fn empty<T: Scalar>(model: &PcaModel) -> Array2<T> {
     Array2::default((0, model.n_components()))
 }
 

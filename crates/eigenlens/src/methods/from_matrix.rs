@@ -1,13 +1,20 @@
 //! The same fits from a matrix in place of data: moments, covariance, Gram matrix.
 
-use super::fit::{Fit, covariance, max_rank, n_varying};
+use super::fit::{Fit, covariance, empty, max_rank, n_varying};
+use super::option_spec::{OptionSpec, OptionValues, Range};
+use super::spectral;
+use crate::data::{DataShape, Dataset, Missing};
 use crate::error::{Error, Result, Warning};
+use crate::graph::Points;
+use crate::linalg::dense::power_of_two;
 use crate::linalg::{self, gemm, pool};
 use crate::model::ModelCore;
-use crate::model::{GramPca, LinearMap, PcaModel, PcaParts};
+use crate::model::{Divisor, GramPca, LinearMap, PcaModel, PcaParts};
 use crate::n_components::{AllValues, NComponents, Spectrum};
+use crate::options::Options;
 use crate::passes::{Moments, Scaler};
-use crate::plan::{self, Route};
+use crate::plan::{self, Plan, Route};
+use crate::scalar::Scalar;
 use crate::solver::certificate::{self, Certificate, Evidence, Measured, NoneMissed, Rounding};
 use crate::solver::{dense, finish};
 use ndarray::{Array2, ArrayView2, Axis};
@@ -22,7 +29,8 @@ pub(super) fn from_moments(fit: &Fit, moments: &Moments) -> Result<PcaModel> {
     let limit = fit.limit(&columns, moments.n_features())?;
     let max_rank =
         max_rank(&columns, matrix.diag().as_slice().unwrap_or(&matrix.diag().to_vec()), fit.center);
-    let model = from_matrix(fit, matrix, scaler, Some(columns.weight), limit, max_rank)?;
+    let plan = plan(Route::Given, moments.n_features(), 0, &fit.options)?;
+    let model = from_matrix(fit, matrix, scaler, Some(columns.weight), limit, max_rank, plan)?;
     Ok(model.with_feature_names(moments.feature_names.clone()))
 }
 
@@ -33,9 +41,112 @@ pub(super) fn from_covariance(
     n_samples: Option<f64>,
 ) -> Result<PcaModel> {
     let (matrix, scaler) = standardized(fit, covariance, n_samples)?;
+    if fit.divisor == Divisor::Samples && n_samples.is_none() {
+        return Err(Error::NotDefined {
+            what: "the divisor n",
+            why: "the number of samples behind the matrix is not known".into(),
+        });
+    }
     let d = matrix.nrows();
     fit.n_components.check_limit(d, n_samples.unwrap_or(f64::INFINITY) as usize, d)?;
-    from_matrix(fit, matrix, scaler, n_samples, d, d)
+    let plan = plan(Route::GivenCovariance, d, 0, &fit.options)?;
+    from_matrix(fit, matrix, scaler, n_samples, d, d, plan)
+}
+
+/// What a table holds in place of samples.
+pub(super) const INPUT: &[OptionSpec] = &[
+    OptionSpec::choice(
+        "input",
+        &[
+            ("samples", "A row for each sample"),
+            ("covariance", "Their covariance or correlation matrix, a row for each feature"),
+        ],
+        "What the table holds",
+    ),
+    OptionSpec::number(
+        "sample_count",
+        Range::Positive,
+        "The number of samples behind a covariance matrix [default: not known, so no standard errors]",
+    )
+    .needs(&[("input", &["covariance"])]),
+];
+
+/// A table that is a covariance matrix.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct GivenCovariance {
+    pub n_samples: Option<f64>,
+}
+
+impl OptionValues {
+    /// The covariance matrix that the table is, where it is one.
+    pub(super) fn given_covariance(&self) -> Option<GivenCovariance> {
+        let given = self.word("input").as_deref() == Some("covariance");
+        given.then(|| GivenCovariance { n_samples: self.number("sample_count") })
+    }
+
+    /// Whether the rows of the table are samples, of which there are scores: not those of a covariance matrix.
+    pub fn rows_are_samples(&self) -> bool {
+        self.given_covariance().is_none()
+    }
+}
+
+/// Fits from a table that is a covariance matrix; there are no samples to make scores of.
+pub(super) fn from_table<T: Scalar>(
+    fit: &Fit,
+    data: &Dataset<T>,
+    given: GivenCovariance,
+    want_scores: bool,
+) -> Result<(PcaModel, Array2<T>)> {
+    if want_scores {
+        let why = "a covariance matrix has no samples".into();
+        return Err(Error::NotDefined { what: "a score", why });
+    }
+    let matrix = read_table(data, &fit.options)?;
+    let model = from_covariance(fit, matrix.view(), given.n_samples)?;
+    let model = model.with_feature_names(data.feature_names().map(<[String]>::to_vec));
+    let scores = empty(&model);
+    Ok((model, scores))
+}
+
+/// The matrix (d × d) that a table holds. Its shape is looked at before it is copied.
+pub(super) fn read_table<T: Scalar>(data: &Dataset<T>, options: &Options) -> Result<Array2<f64>> {
+    let shape = spectral::counted(data)?;
+    plan_table(&shape, options)?.reserved()?;
+    let points = Points::read(data)?;
+    Ok(points.view().mapv(|v| v * power_of_two(points.exponent())))
+}
+
+/// The plan of a table that is a covariance matrix.
+pub(super) fn plan_table(shape: &DataShape, options: &Options) -> Result<Plan> {
+    let d = shape.n_features;
+    if let Some(n) = shape.n_samples.filter(|n| *n != d) {
+        return Err(Error::Shape {
+            what: "the covariance matrix",
+            found: format!("{n} × {d} entries"),
+            expected: "a square matrix".into(),
+        });
+    }
+    if shape.missing != Missing::Error {
+        return Err(Error::Unsupported {
+            what: format!("the policy `{}` for missing values", shape.missing.name()),
+            why: "is for samples, and a covariance matrix has none",
+            instead: None,
+        });
+    }
+    if shape.n_weights.is_some() {
+        return Err(Error::Unsupported {
+            what: "a weight for each sample".into(),
+            why: "is for samples, and a covariance matrix has none",
+            instead: None,
+        });
+    }
+    plan(Route::GivenCovariance, d, 2, options)
+}
+
+/// The plan of a fit from a d × d matrix, of which there are so many copies beside it.
+fn plan(route: Route, d: usize, copies: u64, options: &Options) -> Result<Plan> {
+    let (reason, needed) = ("a matrix in place of data".into(), (8 + copies) * (8 * d * d) as u64);
+    plan::only(route, reason, 0, needed, options.memory)
 }
 
 /// A covariance matrix, checked and standardised as asked for.
@@ -90,12 +201,12 @@ fn from_matrix(
     n_samples: Option<f64>,
     limit: usize,
     max_rank: usize,
+    plan: Plan,
 ) -> Result<PcaModel> {
     fit.options.check()?;
     fit.n_components.check()?;
     let d = matrix.nrows();
-    let (reason, needed) = ("a matrix in place of data".into(), 8 * (8 * d * d) as u64);
-    let plan = plan::only(Route::Given, reason, 0, needed, fit.options.memory)?.reserved()?;
+    let plan = plan.reserved()?;
     pool::run(fit.options.threads, || {
         // 1. All pairs: the smallest value is wanted too, for a negative one is no covariance's.
         let variances = matrix.diag().to_vec();
@@ -155,6 +266,7 @@ fn from_matrix(
             spectrum: Some(spectrum),
             center: fit.center,
             whiten: fit.whiten,
+            divisor: fit.divisor,
             certificate,
             convergence: all.ritz.convergence,
             tolerance: fit.options.tolerance.unwrap_or(1e-9),

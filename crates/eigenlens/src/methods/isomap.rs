@@ -1,6 +1,7 @@
 //! Isomap: classical MDS of distances along the data.
 
 use super::estimator::{Estimator, FitContext, Fitted, Method, estimator, for_a_picture};
+use super::implied_kernel::{self, ImpliedKernel};
 use super::option_spec::{GRAPH, OptionSpec, OptionValues, on_graph};
 use super::spectral::{self, Graph};
 use crate::data::{AnyDataset, DataShape, Dataset, Target, compiled_here};
@@ -146,6 +147,36 @@ impl Isomap {
         Ok((model, scores))
     }
 
+    /// The kernel that the embedding of these samples is the kernel PCA of: `−½ H D∘D H` of the distances along the
+    /// graph, from everywhere to everywhere.
+    pub fn implied_kernel<'a, T: Scalar>(
+        &self,
+        data: impl Into<Dataset<'a, T>>,
+    ) -> Result<ImpliedKernel> {
+        let data = &data.into();
+        compiled_here!(Isomap, self.implied_kernel_typed(data) -> Result<ImpliedKernel>)
+    }
+
+    fn implied_kernel_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<ImpliedKernel> {
+        let n = spectral::check(&spectral::counted(data)?, &self.options)?;
+        implied_kernel::check_room(n, &self.options)?;
+        pool::run(self.options.threads, || {
+            let points = Points::read(data)?;
+            let unit = power_of_two(points.exponent());
+            let which = spectral::neighborhood(self.neighborhood, n)?;
+            let network = spectral::graph(&points, which, self.bridges)?.network;
+            let distances = Geodesics::new(&network, n)?.all()?;
+            let squared = distances.mapv(|d| d * d);
+            Ok(ImpliedKernel {
+                kernel: implied_kernel::of_squared_distances(squared.view()) * (unit * unit),
+                parts: vec![
+                    ("distances", distances * unit),
+                    ("graph", implied_kernel::dense(n, |i| network.of(i)) * unit),
+                ],
+            })
+        })?
+    }
+
     fn checked(&self, n: usize, d: usize) -> Result<(usize, Plan)> {
         spectral::neighborhood(self.neighborhood, n)?;
         if let Some(m) = self.landmarks.filter(|m| *m < 2 || *m > n) {
@@ -244,4 +275,8 @@ impl Isomap {
 }
 
 super::traits::fit_trait!(Isomap => EmbeddingModel);
-estimator!(Isomap);
+estimator!(Isomap, {
+    fn implied_kernel(&self, data: &AnyDataset) -> Result<ImpliedKernel> {
+        dispatch!(data, d => self.implied_kernel(d))
+    }
+});

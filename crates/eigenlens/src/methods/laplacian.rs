@@ -3,6 +3,7 @@
 mod ties;
 
 use super::estimator::{Estimator, FitContext, Fitted, Method, estimator, for_a_picture};
+use super::implied_kernel::{self, ImpliedKernel};
 use super::option_spec::{GRAPH, OptionSpec, OptionValues, Range, misfit, on_graph};
 use super::spectral;
 use crate::data::{AnyDataset, DataShape, Dataset, Target, compiled_here};
@@ -236,6 +237,40 @@ impl LaplacianEigenmaps {
         Ok((model, scores))
     }
 
+    /// The kernel that the embedding of these samples is the kernel PCA of: the pseudo-inverse of the Laplacian,
+    /// of the symmetric one for the generalised.
+    pub fn implied_kernel<'a, T: Scalar>(
+        &self,
+        data: impl Into<Dataset<'a, T>>,
+    ) -> Result<ImpliedKernel> {
+        let data = &data.into();
+        compiled_here!(LaplacianEigenmaps, self.implied_kernel_typed(data) -> Result<ImpliedKernel>)
+    }
+
+    fn implied_kernel_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<ImpliedKernel> {
+        let shape = spectral::counted(data)?;
+        let n = spectral::check(&shape, &self.options)?;
+        self.checked(&shape, n)?;
+        implied_kernel::check_room(n, &self.options)?;
+        pool::run(self.options.threads, || {
+            let which = self.neighborhood(n)?;
+            let ties = self.tied(data, which)?.ties;
+            self.check_parts(&ties, which)?;
+            let degrees = ties.degrees()?;
+            let affinities = ties.into_dense();
+            let laplacian = Array2::from_shape_fn((n, n), |(i, j)| {
+                let degree = if i == j { degrees[i] } else { 0.0 };
+                let entry = degree - affinities[[i, j]];
+                match self.normalization {
+                    Normalization::Unnormalized => entry,
+                    _ => entry / root_degree(degrees[i]) / root_degree(degrees[j]),
+                }
+            });
+            let kernel = implied_kernel::pseudo_inverse(laplacian.view())?;
+            Ok(ImpliedKernel { kernel, parts: vec![("affinities", affinities)] })
+        })?
+    }
+
     /// Whether the data are a matrix between the samples.
     fn is_given(&self) -> bool {
         self.distances || self.affinity == Affinity::Precomputed
@@ -385,7 +420,11 @@ impl LaplacianEigenmaps {
 }
 
 super::traits::fit_trait!(LaplacianEigenmaps => EmbeddingModel);
-estimator!(LaplacianEigenmaps);
+estimator!(LaplacianEigenmaps, {
+    fn implied_kernel(&self, data: &AnyDataset) -> Result<ImpliedKernel> {
+        dispatch!(data, d => self.implied_kernel(d))
+    }
+});
 
 /// The unit vector along 1, or along D^{1/2} 1.
 fn null_vector(degrees: &[f64], normalization: Normalization) -> Vec<f64> {

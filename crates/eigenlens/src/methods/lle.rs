@@ -3,11 +3,13 @@
 mod alignment;
 
 use super::estimator::{Estimator, FitContext, Fitted, Method, estimator, for_a_picture};
+use super::implied_kernel::{self, ImpliedKernel};
 use super::option_spec::{GRAPH, OptionSpec, OptionValues, Range, on_graph};
-use super::spectral;
+use super::spectral::{self, Graph};
 use crate::data::{AnyDataset, Csr, DataShape, Dataset, Target, compiled_here};
 use crate::error::{Error, Result};
 use crate::graph::{Judged, Kept, Metric, Neighborhood, Original, Points, judge};
+use crate::linalg::dense::symmetric_eigenvalues;
 use crate::linalg::pool;
 use crate::model::ModelCore;
 use crate::model::{EmbeddingMap, EmbeddingModel, EmbeddingParts, LleMap, LleVariant, Scaling};
@@ -220,6 +222,61 @@ impl Lle {
         Ok((model, scores))
     }
 
+    /// The kernel that the embedding of these samples is the kernel PCA of: `λ_max I − M`.
+    pub fn implied_kernel<'a, T: Scalar>(
+        &self,
+        data: impl Into<Dataset<'a, T>>,
+    ) -> Result<ImpliedKernel> {
+        let data = &data.into();
+        compiled_here!(Lle, self.implied_kernel_typed(data) -> Result<ImpliedKernel>)
+    }
+
+    fn implied_kernel_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<ImpliedKernel> {
+        let n = spectral::check(&spectral::counted(data)?, &self.options)?;
+        let (k, _) = self.checked(n, data.n_features())?;
+        implied_kernel::check_room(n, &self.options)?;
+        pool::run(self.options.threads, || {
+            let points = Points::read(data)?;
+            let graph = spectral::graph(&points, self.which(n)?, self.bridges)?;
+            let rows = self.alignment(&points, k).rows(|i| neighbors(&graph, i))?;
+            let mut kernel = Array2::<f64>::zeros((n, n));
+            for row in &rows {
+                for &(i, v) in row {
+                    row.iter().for_each(|&(j, w)| kernel[[i as usize, j as usize]] -= v * w);
+                }
+            }
+            // What is the smallest of −M is the largest of M.
+            let smallest = symmetric_eigenvalues(kernel.view())?;
+            let largest = smallest.iter().fold(0.0f64, |m, v| m.max(-v));
+            kernel.diag_mut().mapv_inplace(|v| v + largest);
+            let mut parts = Vec::new();
+            if self.variant == LleVariant::Standard {
+                let mut weights = Array2::zeros((n, n));
+                for (i, row) in rows.iter().enumerate() {
+                    let others = row.iter().filter(|(j, _)| *j as usize != i);
+                    others.for_each(|&(j, v)| weights[[i, j as usize]] = -v);
+                }
+                parts.push(("weights", weights));
+            }
+            Ok(ImpliedKernel { kernel, parts })
+        })?
+    }
+
+    fn which(&self, n: usize) -> Result<Neighborhood> {
+        spectral::neighborhood(self.neighborhood, n)
+    }
+
+    fn alignment<'a>(&self, points: &'a Points, k: usize) -> Alignment<'a> {
+        Alignment {
+            points,
+            variant: self.variant,
+            n_components: k,
+            regularization: self.regularization,
+            hessian_tolerance: self.hessian_tolerance,
+            modified_tolerance: self.modified_tolerance,
+        }
+    }
+
     fn checked(&self, n: usize, d: usize) -> Result<(usize, Plan)> {
         let which = spectral::neighborhood(self.neighborhood, n)?;
         let limit = match self.variant {
@@ -267,26 +324,10 @@ impl Lle {
     ) -> Result<EmbeddingModel> {
         // Step 1: the neighbours of every sample, and bridges where they were asked for.
         let points = Points::read(data)?;
-        let which = spectral::neighborhood(self.neighborhood, n)?;
+        let which = self.which(n)?;
         let graph = spectral::graph(&points, which, self.bridges)?;
-        let neighbors = |i: usize| -> Vec<u32> {
-            let own = graph.neighbors.of(i).0;
-            let bridged = |j: &u32| {
-                !own.contains(j) && !graph.neighbors.of(*j as usize).0.contains(&(i as u32))
-            };
-            let across = graph.network.of(i).0.iter().copied().filter(bridged);
-            own.iter().copied().chain(across).collect()
-        };
         // Step 2: what coordinates must satisfy; of the standard variant, the rows of I − W.
-        let alignment = Alignment {
-            points: &points,
-            variant: self.variant,
-            n_components: k,
-            regularization: self.regularization,
-            hessian_tolerance: self.hessian_tolerance,
-            modified_tolerance: self.modified_tolerance,
-        };
-        let rows = alignment.rows(neighbors)?;
+        let rows = self.alignment(&points, k).rows(|i| neighbors(&graph, i))?;
         // Step 3: the smallest pairs of M; the constant vector is null.
         let matrix = gram_of_rows(n, &rows)?;
         let null = vec![1.0 / (n as f64).sqrt(); n];
@@ -341,7 +382,20 @@ impl Lle {
 }
 
 super::traits::fit_trait!(Lle => EmbeddingModel);
-estimator!(Lle);
+estimator!(Lle, {
+    fn implied_kernel(&self, data: &AnyDataset) -> Result<ImpliedKernel> {
+        dispatch!(data, d => self.implied_kernel(d))
+    }
+});
+
+/// The neighbours of a sample, and whom a bridge joins it to.
+fn neighbors(graph: &Graph, i: usize) -> Vec<u32> {
+    let own = graph.neighbors.of(i).0;
+    let bridged =
+        |j: &u32| !own.contains(j) && !graph.neighbors.of(*j as usize).0.contains(&(i as u32));
+    let across = graph.network.of(i).0.iter().copied().filter(bridged);
+    own.iter().copied().chain(across).collect()
+}
 
 /// `RᵀR` (n × n) of sparse rows.
 fn gram_of_rows(n: usize, rows: &[Row]) -> Result<SparseSymmetric> {

@@ -2,6 +2,7 @@
 
 use super::estimator::{Estimator, FitContext, Fitted, Method, estimator, for_a_picture};
 use super::fit::Fit;
+use super::implied_kernel::{self, ImpliedKernel};
 use super::option_spec::{OptionSpec, OptionValues};
 use super::spectral::{self, EigenPairs};
 use crate::data::{AnyDataset, DataShape, Dataset, Target, compiled_here};
@@ -152,6 +153,35 @@ impl Mds {
         let model = self.fit(data)?;
         let scores = model.coordinates().mapv(T::from_f64);
         Ok((model, scores))
+    }
+
+    /// The kernel that the embedding of these samples is the kernel PCA of: `−½ H D∘D H`.
+    pub fn implied_kernel<'a, T: Scalar>(
+        &self,
+        data: impl Into<Dataset<'a, T>>,
+    ) -> Result<ImpliedKernel> {
+        let data = &data.into();
+        compiled_here!(Mds, self.implied_kernel_typed(data) -> Result<ImpliedKernel>)
+    }
+
+    fn implied_kernel_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<ImpliedKernel> {
+        let n = spectral::check(&spectral::counted(data)?, &self.options)?;
+        implied_kernel::check_room(n, &self.options)?;
+        pool::run(self.options.threads, || {
+            let points = Points::read(data)?;
+            let unit = power_of_two(points.exponent());
+            let squared = if self.given {
+                check_distances(points.view())?;
+                points.view().mapv(|d| d * d)
+            } else {
+                squared_distances(self.metric, &points, 0..n, &points)
+            };
+            let unit = if self.given || self.metric.has_units() { unit } else { 1.0 };
+            Ok(ImpliedKernel {
+                kernel: implied_kernel::of_squared_distances(squared.view()) * (unit * unit),
+                parts: vec![("distances", squared.mapv(|s| s.sqrt() * unit))],
+            })
+        })?
     }
 
     /// Fits from a matrix of distances (n × n): symmetric, not negative, 0 on the diagonal. The
@@ -321,7 +351,11 @@ impl Mds {
 }
 
 super::traits::fit_trait!(Mds => EmbeddingModel);
-estimator!(Mds);
+estimator!(Mds, {
+    fn implied_kernel(&self, data: &AnyDataset) -> Result<ImpliedKernel> {
+        dispatch!(data, d => self.implied_kernel(d))
+    }
+});
 
 /// `V Λ^{-1/2}`, which places others, and `V Λ^{1/2}`, the coordinates; 0 for null components.
 pub(super) fn dress(pairs: &EigenPairs) -> (Array2<f64>, Array2<f64>) {

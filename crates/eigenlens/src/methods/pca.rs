@@ -2,12 +2,12 @@
 
 use super::estimator::{Estimator, FitContext, Fitted, Method, estimator};
 use super::fit::Fit;
-use super::from_matrix;
+use super::from_matrix::{self, GivenCovariance, INPUT};
 use super::option_spec::{CENTER, OptionSpec, OptionValues, SOLVER, STANDARDIZE};
 use crate::data::{AnyDataset, DataShape, Dataset, Missing, Target};
 use crate::em::Progress;
 use crate::error::Result;
-use crate::model::PcaModel;
+use crate::model::{Divisor, PcaModel};
 use crate::n_components::NComponents;
 use crate::options::{Options, Solver};
 use crate::passes::Moments;
@@ -25,18 +25,29 @@ pub(super) const METHOD: Method = Method {
     takes_missing: true,
     default_n_components: |_| NComponents::VarianceShare(0.95),
     supervised: false,
-    options: &[OPTIONS, SOLVER],
+    options: &[OPTIONS, INPUT, SOLVER],
     build,
     load: |parts| Ok(Box::new(PcaModel::from_parts(parts)?)),
 };
 
 /// What a user may ask for.
-const OPTIONS: &[OptionSpec] =
-    &[CENTER, STANDARDIZE, OptionSpec::flag("whiten", false, "Scores of unit variance")];
+const OPTIONS: &[OptionSpec] = &[
+    CENTER,
+    STANDARDIZE,
+    OptionSpec::flag("whiten", false, "Scores of unit variance"),
+    OptionSpec::choice(
+        "ddof",
+        &[("1", "n − 1: unbiased"), ("0", "n: the maximum-likelihood estimate")],
+        "Variances are sums of squares divided by n − ddof",
+    ),
+];
 
 fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>> {
+    let divisor = values.choice("ddof", &[("1", Divisor::Unbiased), ("0", Divisor::Samples)]);
+    let mut pca = Pca::new(values.n_components(shape));
+    pca.fit.covariance = values.given_covariance();
     Ok(Box::new(
-        Pca::new(values.n_components(shape))
+        pca.divisor(divisor)
             .center(values.flag("center"))
             .standardize(values.flag("standardize"))
             .whiten(values.flag("whiten"))
@@ -83,6 +94,19 @@ impl Pca {
     /// Scores of unit variance (default: no).
     pub fn whiten(mut self, whiten: bool) -> Self {
         self.fit.whiten = whiten;
+        self
+    }
+
+    /// What variances are divided by (default: [`Divisor::Unbiased`], n − 1). Standardised features have variances
+    /// of 1 with any.
+    pub fn divisor(mut self, divisor: Divisor) -> Self {
+        self.fit.divisor = divisor;
+        self
+    }
+
+    /// The data are the covariance matrix itself (d × d), as [`Pca::fit_covariance`] takes it.
+    pub fn covariance(mut self, n_samples: Option<f64>) -> Self {
+        self.fit.covariance = Some(GivenCovariance { n_samples });
         self
     }
 

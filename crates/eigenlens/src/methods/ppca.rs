@@ -3,19 +3,21 @@
 use super::em::EmOptions;
 use super::estimator::{Estimator, FitContext, Fitted, Method, at_most, estimator};
 use super::fit::Fit;
+use super::from_matrix::{self, INPUT};
 use super::option_spec::{OptionSpec, OptionValues, SOLVER, STANDARDIZE};
 use crate::data::{AnyDataset, DataShape, Dataset, Missing, Target, compiled_here};
 use crate::em::{Observer, Progress};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::linalg::pool;
 use crate::model::PcaModel;
 use crate::model::ppca::PpcaModel;
 use crate::n_components::NComponents;
 use crate::options::{Options, Solver};
+use crate::passes::Moments;
 use crate::plan::Plan;
 use crate::scalar::{Scalar, typed};
 use ndarray::parallel::prelude::*;
-use ndarray::{Array2, Axis};
+use ndarray::{Array2, ArrayView2, Axis};
 use std::ops::ControlFlow;
 
 /// What every surface knows of the method.
@@ -28,20 +30,24 @@ pub(super) const METHOD: Method = Method {
     // A density needs something left for the noise.
     default_n_components: |shape| at_most(2, shape, shape.n_features.saturating_sub(1)),
     supervised: false,
-    options: &[OPTIONS, SOLVER],
+    options: &[OPTIONS, INPUT, SOLVER],
     build,
     load: |parts| Ok(Box::new(PpcaModel::from_parts(parts)?)),
 };
 
 /// What a user may ask for.
-const OPTIONS: &[OptionSpec] =
-    &[STANDARDIZE, OptionSpec::flag("em", false, "Iterate also where the closed form would do")];
+const OPTIONS: &[OptionSpec] = &[
+    STANDARDIZE,
+    OptionSpec::flag("em", false, "Iterate also where the closed form would do")
+        .excludes(&["input"]),
+];
 
 fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>> {
     let algorithm = if values.flag("em") { Algorithm::Em } else { Algorithm::Auto };
+    let mut ppca = Ppca::new(values.n_components(shape));
+    ppca.fit.covariance = values.given_covariance();
     Ok(Box::new(
-        Ppca::new(values.n_components(shape))
-            .standardize(values.flag("standardize"))
+        ppca.standardize(values.flag("standardize"))
             .algorithm(algorithm)
             .solver(values.solver())
             .options(values.options.clone()),
@@ -116,6 +122,16 @@ impl Ppca {
         self
     }
 
+    /// Fits from a covariance or correlation matrix (d × d, divisor n − 1) of `n_samples` samples.
+    pub fn fit_covariance(&self, covariance: ArrayView2<f64>, n_samples: f64) -> Result<PpcaModel> {
+        Ok(closed_form(from_matrix::from_covariance(&self.fit, covariance, Some(n_samples))?))
+    }
+
+    /// Fits from count, mean and scatter.
+    pub fn fit_moments(&self, moments: &Moments) -> Result<PpcaModel> {
+        Ok(closed_form(from_matrix::from_moments(&self.fit, moments)?))
+    }
+
     /// What would be done, without reading a row.
     pub fn plan(&self, shape: impl Into<DataShape>) -> Result<Plan> {
         let shape = shape.into();
@@ -141,6 +157,7 @@ impl Ppca {
 
     fn fit_transform_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<(PpcaModel, Array2<T>)> {
         let iterates = self.algorithm != Algorithm::Auto || data.missing() != Missing::Error;
+        let iterates = iterates && self.fit.covariance.is_none();
         if iterates {
             let model = self.fit(data)?;
             let scores = match data.missing() {
@@ -188,6 +205,15 @@ impl Ppca {
         data: &Dataset<T>,
         observer: &mut Observer,
     ) -> Result<PpcaModel> {
+        if let Some(given) = self.fit.covariance {
+            if given.n_samples.is_none() {
+                return Err(Error::NotDefined {
+                    what: "a maximum of the likelihood",
+                    why: "the number of samples behind the matrix is not known".into(),
+                });
+            }
+            return Ok(closed_form(self.fit.run(data, false)?.0));
+        }
         let always = self.algorithm != Algorithm::Auto;
         let plain = self.algorithm == Algorithm::PlainEm;
         if always && !matches!(data.missing(), Missing::Error | Missing::Em) {
@@ -215,7 +241,11 @@ impl Ppca {
 
 super::traits::fit_trait!(Ppca => PpcaModel);
 estimator!(Ppca, iterates: |this, missing| missing == Missing::Em
-        || missing == Missing::Error && this.algorithm != Algorithm::Auto);
+        || missing == Missing::Error && this.algorithm != Algorithm::Auto, {
+    fn fit_moments(&self, moments: &Moments) -> Result<Fitted> {
+        self.fit_moments(moments).map(Fitted::without_scores)
+    }
+});
 
 /// Names a missing entry where none is expected.
 pub(super) fn refuse_missing<T: Scalar>(data: &Dataset<T>) -> Result<()> {

@@ -75,7 +75,7 @@ impl GramPca {
             unseen: 0.0,
         });
         let explained_variance: Vec<f64> = values.iter().map(|v| v / divisor).collect();
-        let scale: Vec<f64> = factors(&explained_variance, whiten, 0)
+        let scale: Vec<f64> = factors(&explained_variance, whiten.then_some(1.0), 0)
             .iter()
             .zip(&values)
             .map(|(f, v)| f * v.sqrt())

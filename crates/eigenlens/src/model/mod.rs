@@ -47,7 +47,7 @@ pub use gram::GramPca;
 pub use kernel_pca::{KernelAccuracy, KernelPcaModel, NegativePart};
 pub use kernel_supervised::KernelSupervisedPcaModel;
 pub use mixture::PpcaMixtureModel;
-pub use pca::{ModelSpectrum, PcaModel};
+pub use pca::{Divisor, ModelSpectrum, PcaModel};
 pub use ppca::PpcaModel;
 pub use pre_image::{PreImage, PreImages};
 pub use sparse_path::{PathPoint, SparsePath};

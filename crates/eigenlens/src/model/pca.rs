@@ -18,7 +18,27 @@ use crate::solver::{Certificate, Convergence};
 use ndarray::{Array1, Array2, ArrayView2};
 use std::ops::Range;
 
-/// Everything a fit found out, in units of 2^exponent of the standardised data.
+/// What sums of squares are divided by to give the variances that a PCA reports and whitens with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Divisor {
+    /// n − 1: variances are unbiased.
+    #[default]
+    Unbiased,
+    /// n: the maximum-likelihood estimate.
+    Samples,
+}
+
+impl Divisor {
+    /// What a variance with the divisor n − 1 is multiplied by, n being the weight of all samples.
+    pub(crate) fn factor(self, n_samples: Option<f64>) -> f64 {
+        match (self, n_samples) {
+            (Divisor::Samples, Some(n)) => (n - 1.0) / n,
+            _ => 1.0,
+        }
+    }
+}
+
+/// Everything a fit found out, in units of 2^exponent of the standardised data; variances with the divisor n − 1.
 #[derive(Debug)]
 pub(crate) struct PcaParts {
     pub core: ModelCore,
@@ -33,6 +53,7 @@ pub(crate) struct PcaParts {
     pub next_value: Option<f64>,
     pub center: bool,
     pub whiten: bool,
+    pub divisor: Divisor,
     pub certificate: Certificate,
     pub convergence: Convergence,
     pub tolerance: f64,
@@ -56,9 +77,11 @@ impl PcaModel {
     /// The model of these parts, as they are.
     pub(crate) fn assemble(parts: PcaParts) -> Self {
         let unit = power_of_two(parts.map.scaler.exponent);
+        let factor = parts.divisor.factor(parts.core.n_samples);
+        let root = factor.sqrt();
         PcaModel {
-            explained_variance: parts.values.iter().map(|v| v * unit * unit).collect(),
-            standard_deviations: parts.values.iter().map(|v| v.sqrt() * unit).collect(),
+            explained_variance: parts.values.iter().map(|v| v * factor * unit * unit).collect(),
+            standard_deviations: parts.values.iter().map(|v| v.sqrt() * root * unit).collect(),
             mean: parts.map.scaler.true_mean(),
             parts,
         }
@@ -131,7 +154,7 @@ impl PcaModel {
         self.parts.map.components.view()
     }
 
-    /// The variance along each component (k), divisor n − 1.
+    /// The variance along each component (k), with the [`Divisor`] that was asked for: n − 1.
     pub fn explained_variance(&self) -> &[f64] {
         &self.explained_variance
     }
@@ -154,20 +177,37 @@ impl PcaModel {
     /// The singular values of the standardised data (k): `s² = (n − 1) λ`.
     pub fn singular_values(&self) -> Vec<f64> {
         let root = (self.parts.core.n_samples.unwrap_or(f64::NAN) - 1.0).sqrt();
-        self.standard_deviations.iter().map(|s| s * root).collect()
+        self.unbiased_deviations().iter().map(|s| s * root).collect()
     }
 
     /// The total variance, tr S, also of what was not kept.
     pub fn total_variance(&self) -> f64 {
         let unit = power_of_two(self.parts.map.scaler.exponent);
-        self.parts.total * unit * unit
+        self.parts.total * self.divisor_factor() * unit * unit
+    }
+
+    /// What the variances are divided by.
+    pub fn divisor(&self) -> Divisor {
+        self.parts.divisor
+    }
+
+    /// What variances with the divisor n − 1 are multiplied by.
+    pub(super) fn divisor_factor(&self) -> f64 {
+        self.parts.divisor.factor(self.parts.core.n_samples)
+    }
+
+    /// The standard deviation along each component (k) with the divisor n − 1, which limits and statistics of samples
+    /// are defined with.
+    fn unbiased_deviations(&self) -> Array1<f64> {
+        let unit = power_of_two(self.parts.map.scaler.exponent);
+        self.parts.values.iter().map(|v| v.sqrt() * unit).collect()
     }
 
     /// The mean variance of the directions left out, `(tr S − Σλ) / (d − k)`; 0 when none is. Constant columns that
     /// were standardised are not counted in d.
     pub fn noise_variance(&self) -> f64 {
         let unit = power_of_two(self.parts.map.scaler.exponent);
-        self.scaled_noise() * unit * unit
+        self.scaled_noise() * self.divisor_factor() * unit * unit
     }
 
     pub(crate) fn scaled_noise(&self) -> f64 {
@@ -219,7 +259,9 @@ impl PcaModel {
     /// All variances (min(n, d) or d of them), where the route computed them.
     pub fn full_spectrum(&self) -> Option<Vec<f64>> {
         let unit = power_of_two(self.parts.map.scaler.exponent);
-        Some(self.parts.spectrum.as_ref()?.iter().map(|v| v.max(0.0) * unit * unit).collect())
+        let factor = self.divisor_factor();
+        let all = self.parts.spectrum.as_ref()?.iter();
+        Some(all.map(|v| v.max(0.0) * factor * unit * unit).collect())
     }
 
     /// How far the components can be trusted numerically.
@@ -279,7 +321,8 @@ impl PcaModel {
     }
 
     fn factors(&self) -> Vec<f64> {
-        factors(&self.parts.values, self.parts.whiten, self.parts.map.scaler.exponent)
+        let whiten = self.parts.whiten.then(|| self.divisor_factor());
+        factors(&self.parts.values, whiten, self.parts.map.scaler.exponent)
     }
 
     /// Scores (n × k) of training or new samples, about the **training** mean.
@@ -366,7 +409,7 @@ impl PcaModel {
         let true_units = |v: Vec<f64>| v.into_iter().map(|x| x * unit).collect::<Array1<f64>>();
         SampleDiagnostics::new(
             scores.view(),
-            Array1::from(self.standard_deviations.clone()).view(),
+            self.unbiased_deviations().view(),
             true_units(lengths.norms).view(),
             true_units(lengths.residuals).view(),
             n,
@@ -389,6 +432,7 @@ impl PcaModel {
     /// Loadings, contributions, squared cosines and correlations of the features.
     pub fn feature_diagnostics(&self) -> Result<FeatureDiagnostics> {
         let unit = power_of_two(self.parts.map.scaler.exponent);
+        let unit = unit * self.divisor_factor().sqrt();
         let sds: Array1<f64> =
             self.parts.column_variances.iter().map(|v| v.sqrt() * unit).collect();
         let deviations = Array1::from(self.standard_deviations.clone());
@@ -453,7 +497,7 @@ impl PcaModel {
         let training = &training.into();
         let scores = self.unwhitened(training)?;
         let weights = training.weights().map(|w| w.counts()).transpose()?.map(Array1::from);
-        let deviations = Array1::from(self.standard_deviations.clone());
+        let deviations = self.unbiased_deviations();
         let weights = weights.as_ref().map(|w| w.view());
         supplementary_columns(scores.view(), deviations.view(), weights, columns)
     }
@@ -492,6 +536,7 @@ impl PcaModel {
     ) -> Result<LogLikelihood> {
         limits::check_value("noise_variance", noise_variance)?;
         let unit = power_of_two(self.parts.map.scaler.exponent);
+        let noise_variance = noise_variance / self.divisor_factor();
         self.scaled_likelihood(&data.into(), noise_variance / unit / unit)
     }
 
@@ -512,8 +557,9 @@ impl PcaModel {
     /// were stored with relative rounding `epsilon`: 0 where they are rounding.
     pub fn variances_above_rounding(&self, noise: f64, epsilon: f64) -> (Vec<f64>, f64) {
         let unit = power_of_two(self.parts.map.scaler.exponent);
-        let (values, noise) = self.above_rounding(noise / unit / unit, epsilon);
-        (values.iter().map(|v| v * unit * unit).collect(), noise * unit * unit)
+        let factor = self.divisor_factor();
+        let (values, noise) = self.above_rounding(noise / factor / unit / unit, epsilon);
+        (values.iter().map(|v| v * factor * unit * unit).collect(), noise * factor * unit * unit)
     }
 
     /// The same in the model's units.
@@ -554,7 +600,7 @@ impl PcaModel {
         let values = values.iter().copied().chain(last);
         Ok(ModelSpectrum {
             values: values.take(max_rank).map(|v| v.max(0.0) * unit * unit).collect(),
-            total_variance: self.total_variance(),
+            total_variance: self.parts.total * unit * unit,
             n_samples: n,
             n_features: self.n_features(),
             n_varying,
@@ -574,12 +620,12 @@ impl PcaModel {
     }
 
     fn unwhitened<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<f64>> {
-        let factors = factors(&self.parts.values, false, self.parts.map.scaler.exponent);
+        let factors = factors(&self.parts.values, None, self.parts.map.scaler.exponent);
         let scores = self.parts.map.transform(data, &factors)?;
         Ok(scores.mapv(|v| v.to_f64()))
     }
 
-    /// Works with the Gaussian of these variances, in the model's units.
+    /// Works with the Gaussian of these variances (divisor n − 1), in the model's units.
     fn with_gaussian<R>(
         &self,
         values: &[f64],
@@ -587,6 +633,7 @@ impl PcaModel {
         work: impl FnOnce(Gaussian) -> Result<R>,
     ) -> Result<R> {
         let unit = power_of_two(self.parts.map.scaler.exponent);
+        let unit = unit * self.divisor_factor().sqrt();
         let deviations: Array1<f64> = values.iter().map(|v| v.sqrt() * unit).collect();
         let scale = self.parts.map.scaler.divisors().map(Array1::from);
         work(Gaussian::new(
@@ -635,12 +682,12 @@ impl ModelSpectrum {
 }
 
 /// What scores in units of 2^exponent are multiplied by: the unit, or, whitened, one over the
-/// standard deviation (in the same unit); 0 for null components.
-pub(crate) fn factors(values: &[f64], whiten: bool, exponent: i32) -> Vec<f64> {
+/// standard deviation (in the same unit) of variances times the factor; 0 for null components.
+pub(crate) fn factors(values: &[f64], whiten: Option<f64>, exponent: i32) -> Vec<f64> {
     let one = |v: &f64| match (*v > 0.0, whiten) {
         (false, _) => 0.0,
-        (true, false) => power_of_two(exponent),
-        (true, true) => 1.0 / v.sqrt(),
+        (true, None) => power_of_two(exponent),
+        (true, Some(factor)) => 1.0 / (v * factor).sqrt(),
     };
     values.iter().map(one).collect()
 }

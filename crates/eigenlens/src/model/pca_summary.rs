@@ -122,7 +122,7 @@ fn scree(model: &PcaModel) -> ScreeHeights {
         Some(all) if all.len() >= k => all.iter().map(|v| v.max(0.0)).collect(),
         _ => parts.values.clone(),
     };
-    let unit = power_of_two(parts.map.scaler.exponent);
+    let unit = power_of_two(parts.map.scaler.exponent) * model.divisor_factor().sqrt();
     ScreeHeights::new(&all, k, parts.total, unit).with_sampling_factor(model.sampling_factor())
 }
 

@@ -15,8 +15,10 @@ pub enum Route {
     Iterative,
     /// Randomised range finder: approximate.
     Randomized,
-    /// Eigenvectors of a matrix that was given.
+    /// Eigenvectors of a matrix that was given: the scatter of moments.
     Given,
+    /// Eigenvectors of a covariance matrix that was given, without means.
+    GivenCovariance,
     /// Expectation maximisation, for data with missing entries.
     Em,
     /// Block Krylov iteration on the stored kernel matrix.
@@ -37,13 +39,14 @@ pub enum Route {
 
 impl Route {
     /// Every route.
-    pub(crate) const ALL: [Route; 14] = [
+    pub(crate) const ALL: [Route; 15] = [
         Route::Covariance,
         Route::Dual,
         Route::Svd,
         Route::Iterative,
         Route::Randomized,
         Route::Given,
+        Route::GivenCovariance,
         Route::Em,
         Route::KernelMatrix,
         Route::KernelBlocks,
@@ -58,7 +61,7 @@ impl Route {
     pub(crate) fn in_words(self) -> String {
         match self {
             Route::Em => "expectation maximisation".into(),
-            Route::Given => "the given matrix".into(),
+            Route::Given | Route::GivenCovariance => format!("the {self}"),
             _ => format!("the {self} route"),
         }
     }
@@ -73,6 +76,7 @@ impl fmt::Display for Route {
             Route::Iterative => "iterative",
             Route::Randomized => "randomized",
             Route::Given => "given matrix",
+            Route::GivenCovariance => "given covariance",
             Route::Em => "em",
             Route::KernelMatrix => "kernel matrix",
             Route::KernelBlocks => "kernel blocks",

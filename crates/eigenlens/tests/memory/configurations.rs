@@ -39,6 +39,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
 
 /// An option, perhaps one value of it, and what it has a meaning with, where the method has that.
 const WITH: &[(&str, Option<&str>, (&str, &str))] = &[
+    ("input", Some("covariance"), ("sample_count", "400")),
     ("ridge", None, ("penalty", "0.1")),
     ("penalty_scale", None, ("penalty", "0.1")),
     ("selection", None, ("landmarks", "60")),

@@ -155,8 +155,7 @@ impl Tables {
         };
         Table {
             caption: format!(
-                "how components go with labels: {} of {} tests, p-values adjusted for all of them \
-                 (Benjamini & Hochberg)",
+                "how components go with labels ({} of {} tests)",
                 all.len().min(LISTED),
                 all.len()
             ),
@@ -203,10 +202,11 @@ fn measure(found: &Association) -> &'static str {
 
 impl Monitored {
     fn text(&self) -> String {
-        let share = format!("{} %", number(100.0 * self.confidence));
+        let share = 100.0 * self.confidence;
         let line = |name: &str, limit: Option<f64>, above: usize, unknown: &str| match limit {
             Some(limit) => {
-                format!("{name:<15}{share} limit {}; {above} samples above it\n", number(limit))
+                let samples = if above == 1 { "sample" } else { "samples" };
+                format!("{name:<15}{share} % limit {}; {above} {samples} above it\n", number(limit))
             }
             None => format!("{name:<15}no limit: {unknown}\n"),
         };

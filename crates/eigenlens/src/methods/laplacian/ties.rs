@@ -8,6 +8,7 @@ use crate::graph::{
     Search, for_each_given_row, given_neighbors, judge, parts, squared_distances, subset,
 };
 use crate::linalg::dense::power_of_two;
+use crate::methods::implied_kernel;
 use crate::methods::spectral::{self, EigenPairs};
 use crate::model::{Affinity, LaplacianMap, Normalization, Samples, root_degree};
 use crate::operator::SparseSymmetric;
@@ -211,6 +212,14 @@ fn farthest(neighbors: &Neighbors) -> Vec<f64> {
 }
 
 impl Ties {
+    /// All affinities (n × n).
+    pub fn into_dense(self) -> Array2<f64> {
+        match self {
+            Ties::Sparse(ties) => implied_kernel::dense(ties.n_rows(), |i| ties.row(i)),
+            Ties::Dense(ties) => ties,
+        }
+    }
+
     /// The sum of every sample's affinities.
     pub fn degrees(&self) -> Result<Vec<f64>> {
         let degrees: Vec<f64> = match self {

@@ -40,6 +40,10 @@ const RIDGE: f64 = 1e-6;
 pub(super) fn plan(of: &SparsePca, shape: &DataShape) -> Result<Plan> {
     let d = shape.n_features;
     of.check(d)?;
+    if of.fit.covariance.is_some() {
+        from_matrix::plan_table(shape, &of.fit.options)?;
+        return plan_given(of, Route::GivenCovariance, d);
+    }
     shape.check_complete()?;
     if let Some(n) = shape.n_samples.filter(|n| *n < 2) {
         return Err(Error::TooFewRows { found: n, needed: 2 });
@@ -124,6 +128,13 @@ pub(super) fn with_gram<T: Scalar, R: Send>(
     data: &Dataset<T>,
     work: impl FnOnce(Gram, Context) -> Result<R> + Send,
 ) -> Result<R> {
+    if let Some(given) = of.fit.covariance {
+        let matrix = from_matrix::read_table(data, &of.fit.options)?;
+        return with_matrix(of, matrix.view(), given.n_samples, |gram, context| {
+            let feature_names = data.feature_names().map(<[String]>::to_vec);
+            work(gram, Context { feature_names, ..context })
+        });
+    }
     let plan = plan(of, &data.shape())?.reserved()?;
     pool::run(of.fit.options.threads, || {
         let mut grid = RowGrid::new(data)?;
@@ -167,7 +178,8 @@ pub(super) fn from_moments(of: &SparsePca, moments: &Moments) -> Result<SparsePc
     let matrix = covariance(moments.scatter.clone(), &columns, &scaler, fit.center);
     let weight = columns.weight;
     let feature_names = moments.feature_names.clone();
-    let context = Context { feature_names, ..given(of, scaler, &matrix, Some(weight))? };
+    let context =
+        Context { feature_names, ..given(of, Route::Given, scaler, &matrix, Some(weight))? };
     pool::run(fit.options.threads, || finish_model(of, Gram::Matrix(matrix), context, Vec::new()))?
 }
 
@@ -196,7 +208,7 @@ pub(super) fn with_matrix<R: Send>(
             why: "the number of samples behind the matrix is not known".into(),
         });
     }
-    let context = given(of, scaler, &matrix, n_samples)?;
+    let context = given(of, Route::GivenCovariance, scaler, &matrix, n_samples)?;
     pool::run(of.fit.options.threads, || {
         from_matrix::check_positive(matrix.view())?;
         work(Gram::Matrix(matrix), context)
@@ -205,17 +217,23 @@ pub(super) fn with_matrix<R: Send>(
 
 fn given(
     of: &SparsePca,
+    route: Route,
     scaler: Scaler,
     matrix: &Array2<f64>,
     n_samples: Option<f64>,
 ) -> Result<Context> {
-    let d = matrix.nrows() as u64;
-    let exact = of.proof.is_some();
-    let needed = 8 * 8 * d * d + extra_memory(of, d, Route::Covariance, exact);
-    let reason = "a matrix in place of data".into();
-    let plan = plan::only(Route::Given, reason, 0, needed, of.fit.options.memory)?.reserved()?;
+    let plan = plan_given(of, route, matrix.nrows())?.reserved()?;
     let variances = matrix.diag().to_vec();
     Ok(Context { scaler, variances, n_samples, feature_names: None, plan, warnings: Vec::new() })
+}
+
+/// The plan of a d × d matrix in place of data: it may be a copy.
+fn plan_given(of: &SparsePca, route: Route, d: usize) -> Result<Plan> {
+    let d = d as u64;
+    let exact = of.proof.is_some();
+    let needed = 8 * 10 * d * d + extra_memory(of, d, Route::Covariance, exact);
+    let reason = "a matrix in place of data".into();
+    plan::only(route, reason, 0, needed, of.fit.options.memory)
 }
 
 /// The search on a covariance, and the model of what it found.

@@ -6,6 +6,7 @@ mod path;
 
 use super::estimator::{Estimator, FitContext, Fitted, Method, estimator};
 use super::fit::Fit;
+use super::from_matrix::INPUT;
 use super::option_spec::{CENTER, OptionSpec, OptionValues, Range, STANDARDIZE};
 use crate::data::{AnyDataset, DataShape, Dataset, Target, compiled_here};
 use crate::error::{Error, Hint, Result};
@@ -84,7 +85,7 @@ pub(super) const METHOD: Method = Method {
     takes_missing: false,
     default_n_components: |shape| NComponents::Fixed(3.min(shape.n_features).max(1)),
     supervised: false,
-    options: &[OPTIONS],
+    options: &[OPTIONS, INPUT],
     build,
     load: |parts| Ok(Box::new(SparsePcaModel::from_parts(parts)?)),
 };
@@ -219,6 +220,7 @@ fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>>
         ));
     }
     pca.path_points = values.count("path");
+    pca.fit.covariance = values.given_covariance();
     pca.start = values.matrix("start");
     let projection = values.choice(
         "projection",

@@ -3,7 +3,7 @@
 use super::linear::{STANDARDIZATION, components, descending, not_negative, put_scaler, scaler};
 use super::{Array, Numbers, Parts, records, wrong};
 use crate::error::Result;
-use crate::model::{LinearMap, PcaModel, PcaParts};
+use crate::model::{Divisor, LinearMap, PcaModel, PcaParts};
 
 const ARRAYS: [&str; 4] = ["components", "values", "column_variances", "spectrum"];
 
@@ -35,6 +35,9 @@ impl PcaModel {
             ]
             .map(|(name, value)| (name.to_string(), value)),
         );
+        if all.divisor == Divisor::Samples {
+            parts.description.insert("ddof".into(), 0usize.into());
+        }
         parts
     }
 
@@ -68,6 +71,11 @@ impl PcaModel {
         if n_samples.is_some_and(|n| n <= 1.0) {
             return entries.must_be("n_samples", "more than 1");
         }
+        let divisor = match parts.description.get("ddof") {
+            None => Divisor::Unbiased,
+            Some(_) if entries.number("ddof")? == 0.0 => Divisor::Samples,
+            Some(_) => return entries.must_be("ddof", "0 where it is said"),
+        };
         let tolerance = entries.number("tolerance")?;
         if !(tolerance > 0.0 && tolerance < 1.0) {
             return entries.must_be("tolerance", "between 0 and 1");
@@ -82,6 +90,7 @@ impl PcaModel {
             next_value: entries.optional_number("next_value")?,
             center,
             whiten: entries.flag("whiten")?,
+            divisor,
             certificate: records::certificate(parts, k)?,
             convergence: records::convergence(parts)?,
             tolerance,

@@ -85,6 +85,12 @@ impl PpcaModel {
         compiled_here!(PpcaModel, self.posterior_typed(data) -> Result<Posterior>)
     }
 
+    /// `cov[z|x] = σ² M⁻¹` of samples without missing entries (k × k).
+    pub fn posterior_covariance(&self) -> Result<Array2<f64>> {
+        let scaler = &self.map().scaler;
+        Ok(self.latent().given(|f| scaler.inv_scale[f] > 0.0)?.full_covariance())
+    }
+
     fn posterior_typed<T: Scalar>(&self, data: &Dataset<T>) -> Result<Posterior> {
         let latent = self.latent();
         let k = self.n_components();

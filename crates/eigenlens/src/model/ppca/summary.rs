@@ -7,7 +7,7 @@ use crate::model::ModelCore;
 use crate::model::capabilities::{Density, LatentGaussian, UncertainScores};
 use crate::model::fitted::{Linear, Model, scaled_by};
 use crate::model::parts::{Parts, Value};
-use crate::model::summary::{Shares, Summary, SummaryColumn, number};
+use crate::model::summary::{Shares, Summary, SummaryColumn, number, rows_value};
 use crate::model::{PcaModel, Verification, VerifyOptions, verify};
 use crate::solver::Certificate;
 use ndarray::{Array2, ArrayView2};
@@ -60,6 +60,10 @@ impl Model for PpcaModel {
             ("explained_variance", Value::list(variances)),
             ("total_variance", total.into()),
             ("noise_variance", self.noise_variance().into()),
+            (
+                "posterior_covariance",
+                self.posterior_covariance().map_or(Value::Null, |c| rows_value(c.view())),
+            ),
             ("log_likelihood", self.log_likelihood.into()),
             ("n_parameters", self.n_parameters().into()),
             ("aic", self.aic().ok().into()),

@@ -40,9 +40,11 @@ pub(crate) use columns::{MissingSums, missing, rounding};
 pub(crate) use dense::{SMALL, Tridiagonal};
 pub(crate) use rows::{Batch, Reader};
 
+use super::ModelCore;
 use super::parts::Value;
 use crate::data::DataShape;
 use crate::error::{Error, Result};
+use crate::plan::Route;
 use std::fmt;
 
 /// What a check may be told.
@@ -95,6 +97,18 @@ pub struct Verification {
     pub checks: Vec<Check>,
     /// What was not checked, and why.
     pub not_checked: Vec<NotChecked>,
+}
+
+/// Refuses a model that was made without samples: it knows nothing of their means.
+fn need_samples(core: &ModelCore) -> Result<()> {
+    match core.plan.route {
+        Route::GivenCovariance => Err(Error::NotDefined {
+            what: "a check against samples",
+            why: "the model was made from a covariance matrix, which does not tell their means"
+                .into(),
+        }),
+        _ => Ok(()),
+    }
 }
 
 impl Verification {

@@ -24,6 +24,7 @@ pub(in crate::model) fn verify(
     options: &VerifyOptions,
 ) -> Result<Verification> {
     options.check(memory(parts, &data.shape()))?;
+    super::need_samples(&parts.core)?;
     let mut checks = Checks::default();
     let d = parts.map.components.ncols();
     let reader = columns::missing(&mut checks, parts.core.missing.as_ref(), data, d)?;

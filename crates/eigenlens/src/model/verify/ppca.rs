@@ -21,6 +21,7 @@ pub(in crate::model) fn verify(
     options: &VerifyOptions,
 ) -> Result<Verification> {
     options.check(memory(model, &data.shape()))?;
+    super::need_samples(&model.body.parts().core)?;
     let parts = model.body.parts();
     let mut checks = Checks::default();
     let d = parts.map.components.ncols();

@@ -16,6 +16,7 @@ pub(in crate::model) fn verify(
     options: &VerifyOptions,
 ) -> Result<Verification> {
     options.check(memory(model, &data.shape()))?;
+    super::need_samples(&model.parts().core)?;
     let parts = model.parts();
     let mut checks = Checks::default();
     let d = parts.components.ncols();
