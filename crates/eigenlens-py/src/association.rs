@@ -8,6 +8,8 @@ use pyo3::prelude::*;
 
 /// Value, p-value, adjusted p-value, samples, groups.
 type Association = (Option<f64>, Option<f64>, Option<f64>, usize, Option<usize>);
+/// The associations of each column, `None` where its texts name samples; then every group on every component.
+type Found = (Vec<Option<Vec<Association>>>, Vec<GroupMean>);
 /// Annotation, group, component (counted from 0), samples, mean, v-test.
 type GroupMean = (usize, String, usize, usize, f64, Option<f64>);
 
@@ -27,7 +29,7 @@ pub fn associations(
     py: Python<'_>,
     scores: PyReadonlyArray2<'_, f64>,
     columns: Vec<Column>,
-) -> PyResult<(Vec<Option<Vec<Association>>>, Vec<GroupMean>)> {
+) -> PyResult<Found> {
     let scores = scores.as_array();
     py.detach(|| {
         let annotations: Vec<Option<Annotation>> = columns.into_iter().map(annotation).collect();

@@ -331,7 +331,7 @@ mod tests {
         let counted: Vec<f64> = (0..30).map(f64::from).collect();
         let shorter = [
             Annotation::Numbers(without(&counted)),
-            Annotation::Groups(
+            groups(
                 thirds().into_iter().enumerate().filter(|(i, _)| *i != 7).map(|(_, g)| g).collect(),
             ),
         ];

@@ -202,7 +202,7 @@ fn measure(found: &Association) -> &'static str {
 
 impl Monitored {
     fn text(&self) -> String {
-        let share = 100.0 * self.confidence;
+        let share = (1e10 * self.confidence).round() / 1e8;
         let line = |name: &str, limit: Option<f64>, above: usize, unknown: &str| match limit {
             Some(limit) => {
                 let samples = if above == 1 { "sample" } else { "samples" };
