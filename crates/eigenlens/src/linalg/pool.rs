@@ -14,6 +14,17 @@ pub(crate) fn run<R: Send>(threads: Option<usize>, work: impl FnOnce() -> R + Se
     Ok(pool(threads)?.install(cancel::carried(work)))
 }
 
+/// The same for work of about so many multiplications: where waking other threads would take longer than
+/// their help saves, on one. Nothing but time depends on it.
+pub(crate) fn run_sized<R: Send>(
+    threads: Option<usize>,
+    multiplications: f64,
+    work: impl FnOnce() -> R + Send,
+) -> Result<R> {
+    const WORTH_WAKING: f64 = 4e6;
+    run(if multiplications < WORTH_WAKING { Some(1) } else { threads }, work)
+}
+
 /// Runs `work`, whose threads wait for each other in a loop, on the pool of whoever calls; where that has
 /// more threads than there are cores, or there is none, on one that has as many.
 pub(crate) fn run_within_cores<R: Send>(work: impl FnOnce() -> R + Send) -> R {
