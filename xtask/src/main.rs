@@ -21,6 +21,9 @@ commands:
                  --fits N (5000), --family NAME [--case INDEX], --seed S, --json FILE, --list
   bench peers    eigenlens beside its peers: time, memory, accuracy (needs Python and its packages'
                  index); options: --case NAME, --only PROGRAM, --runs N, --slow SECONDS, --quick
+  bench everyday everyday calls of every class beside scikit-learn's, in one process: time, memory,
+                 accuracy; options: --case SUBSTRING, --runs N, --threads N, --quick, --large, and
+                 --page PAGE, which puts the table onto the page
   bench files    whole jobs on files, from table to scores, beside polars, pandas and scikit-learn;
                  options: --runs N, --quick
   bench overhead what a call from Python costs beside the fit, and whether arrays are copied;
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
         ["bits", options @ ..] => bits::run(options),
         ["campaign", options @ ..] => campaign(options),
         ["bench", "peers", options @ ..] => bench("eigenlens-bench", "peers.py", options),
+        ["bench", "everyday", options @ ..] => bench("eigenlens", "everyday.py", options),
         ["bench", "files", options @ ..] => bench("eigenlens", "files.py", options),
         ["bench", "overhead", options @ ..] => bench("eigenlens-bench", "overhead.py", options),
         ["bench", "missing", options @ ..] => bench_missing(options),
@@ -130,7 +134,7 @@ fn bench(program: &str, script: &str, options: &[&str]) -> Result<(), String> {
     )?;
     let python =
         python::environment(&target.join("bench-venv"), &scripts.join("requirements.txt"))?;
-    if script == "peers.py" || script == "overhead.py" {
+    if ["peers.py", "overhead.py", "everyday.py"].contains(&script) {
         python::install(&python, &python::wheel(&target)?)?;
     }
     step(

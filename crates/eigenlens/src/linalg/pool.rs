@@ -10,9 +10,36 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 ///
 /// The count is always given to rayon explicitly: left to itself it would read the environment.
 pub(crate) fn run<R: Send>(threads: Option<usize>, work: impl FnOnce() -> R + Send) -> Result<R> {
-    let threads =
-        threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |n| n.get()));
+    let threads = threads.unwrap_or_else(cores);
     Ok(pool(threads)?.install(cancel::carried(work)))
+}
+
+/// The same for work of about so many multiplications: where waking other threads would take longer than
+/// their help saves, on one. Nothing but time depends on it.
+pub(crate) fn run_sized<R: Send>(
+    threads: Option<usize>,
+    multiplications: f64,
+    work: impl FnOnce() -> R + Send,
+) -> Result<R> {
+    const WORTH_WAKING: f64 = 4e6;
+    run(if multiplications < WORTH_WAKING { Some(1) } else { threads }, work)
+}
+
+/// Runs `work`, whose threads wait for each other in a loop, on the pool of whoever calls; where that has
+/// more threads than there are cores, or there is none, on one that has as many.
+pub(crate) fn run_within_cores<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    if rayon::current_thread_index().is_some() && rayon::current_num_threads() <= cores() {
+        return work();
+    }
+    match pool(cores()) {
+        Ok(pool) => pool.install(cancel::carried(work)),
+        Err(_) => work(),
+    }
+}
+
+fn cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get()))
 }
 
 /// Process and threads: after a fork the threads of a pool are gone, and work given to it would wait

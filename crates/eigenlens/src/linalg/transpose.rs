@@ -25,7 +25,10 @@ fn write(from: ArrayView2<f64>, columns: &[usize], to: &mut [f64], stride: usize
     if stride == 0 {
         return;
     }
-    to.par_chunks_mut(ROWS * stride).zip(columns.par_chunks(ROWS)).for_each(|(to, columns)| {
+    // Little is done before another thread has heard of it.
+    let together = (1 << 15) / (ROWS * stride) + 1;
+    let parts = to.par_chunks_mut(ROWS * stride).zip(columns.par_chunks(ROWS));
+    parts.with_min_len(together).for_each(|(to, columns)| {
         for (i, row) in from.rows().into_iter().enumerate() {
             for (to, &j) in to.chunks_mut(stride).zip(columns) {
                 to[i] = row[j];

@@ -150,7 +150,7 @@ impl Fit {
     ) -> Result<(PcaModel, Array2<T>)> {
         let shape = data.shape();
         let plan = self.plan(&shape)?.reserved()?;
-        pool::run(self.options.threads, || {
+        pool::run_sized(self.options.threads, multiplications(&shape), || {
             let (why, careful) = match self.fit_by_route(data, &plan, want_scores, false)? {
                 RouteOutcome::GivenUp { why, next } => (why, next),
                 RouteOutcome::Fitted(first) => {
@@ -605,6 +605,13 @@ pub(super) fn covariance(
         }
     });
     scatter
+}
+
+/// About what the most thorough route takes.
+fn multiplications(shape: &DataShape) -> f64 {
+    let (n, d) = (shape.n_samples.map_or(f64::INFINITY, |n| n as f64), shape.n_features as f64);
+    let short = n.min(d);
+    n * d * short + 10.0 * short.powi(3)
 }
 
 /// Variance of each standardised column.

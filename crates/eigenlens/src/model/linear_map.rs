@@ -67,7 +67,8 @@ impl LinearMap {
     fn run<T: Scalar>(&self, data: &Dataset<T>, scores: &mut Scores<T>) -> Result<usize> {
         let grid = self.prepare(data)?;
         let projector = self.projector();
-        pool::run(self.threads, || {
+        let rows = data.n_samples().map_or(f64::INFINITY, |n| n as f64);
+        pool::run_sized(self.threads, rows * self.components.len() as f64, || {
             Standardized { grid: &grid, scaler: &self.scaler }.pass(
                 projector.view(),
                 Pass { scores: Some(scores), gram: None, score_moments: None },
@@ -111,7 +112,7 @@ impl LinearMap {
         let mut rows = Array2::from_elem((n, d), T::default());
         // Few enough that what is made of them in f64 stays in the cache until it is written.
         let block = ((1 << 15) / d.max(1)).clamp(8, 256);
-        pool::run(self.threads, || {
+        pool::run_sized(self.threads, (n * self.components.len()) as f64, || {
             let out = rows.as_slice_mut().unwrap_or_default();
             out.par_chunks_mut((block * d).max(1)).enumerate().for_each_init(
                 || (Vec::new(), Vec::new()),

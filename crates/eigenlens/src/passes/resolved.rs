@@ -65,7 +65,8 @@ impl<'a, T: Scalar> Dataset<'a, T> {
             });
         }
         let mut grid = RowGrid::surveying(self)?;
-        let observed = pool::run(options.threads, || Observed::of(&mut grid))??;
+        let entries = self.n_samples().map_or(f64::INFINITY, |n| (n * self.n_features()) as f64);
+        let observed = pool::run_sized(options.threads, entries, || Observed::of(&mut grid))??;
         if observed.missing_counts.missing == 0 {
             let means = self.missing == Missing::Mean;
             let fill = means.then(|| as_f64(&means_of::<T>(&grid, &observed)));

@@ -5,7 +5,7 @@ use super::krylov::{self, EigenRequest, RitzPairs};
 use crate::error::Result;
 use crate::linalg::dense;
 use crate::operator::SymmetricMatrix;
-use ndarray::{Array2, ArrayView2, Axis};
+use ndarray::ArrayView2;
 
 /// The leading `request.k` pairs (and guards) of a symmetric matrix.
 pub(crate) struct Leading {
@@ -36,12 +36,8 @@ pub(crate) fn prefers_krylov(d: usize, k: usize) -> bool {
 
 /// Every eigenvalue, and the vectors of the `wanted` largest.
 pub(crate) fn full(matrix: ArrayView2<f64>, wanted: usize) -> Result<Leading> {
-    let (mut values, vectors) = dense::symmetric_eigen(matrix)?;
-    values.reverse();
-    let d = values.len();
-    let wanted = wanted.min(d);
-    let columns: Vec<usize> = (0..wanted).map(|j| d - 1 - j).collect();
-    let vectors: Array2<f64> = vectors.select(Axis(1), &columns);
+    let (values, vectors) = dense::leading_eigen(matrix, wanted)?;
+    let wanted = vectors.ncols();
     let convergence = Convergence {
         converged: true,
         residuals: vec![f64::EPSILON * values.first().map_or(0.0, |v| v.abs()); wanted],
