@@ -76,7 +76,7 @@ pub enum Command {
     Score(Score),
     /// Draw new samples from a model.
     Sample(Sample),
-    /// T², Q, leverage and contributions of samples; how components go with labels and metadata.
+    /// T², Q and contributions of samples; how components go with labels and metadata.
     Diagnose(Diagnose),
     /// What is in a model file.
     Inspect(Inspect),

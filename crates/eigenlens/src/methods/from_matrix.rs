@@ -98,14 +98,19 @@ pub(super) fn from_table<T: Scalar>(
     want_scores: bool,
 ) -> Result<(PcaModel, Array2<T>)> {
     if want_scores {
-        let why = "a covariance matrix has no samples".into();
-        return Err(Error::NotDefined { what: "a score", why });
+        return Err(no_scores());
     }
     let matrix = read_table(data, &fit.options)?;
     let model = from_covariance(fit, matrix.view(), given.n_samples)?;
     let model = model.with_feature_names(data.feature_names().map(<[String]>::to_vec));
     let scores = empty(&model);
     Ok((model, scores))
+}
+
+/// Why there are no training scores.
+pub(super) fn no_scores() -> Error {
+    let why = "a covariance matrix has no samples".into();
+    Error::NotDefined { what: "a score", why }
 }
 
 /// The matrix (d × d) that a table holds. Its shape is looked at before it is copied.

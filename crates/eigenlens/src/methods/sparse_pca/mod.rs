@@ -6,7 +6,7 @@ mod path;
 
 use super::estimator::{Estimator, FitContext, Fitted, Method, estimator};
 use super::fit::Fit;
-use super::from_matrix::INPUT;
+use super::from_matrix::{self, INPUT};
 use super::option_spec::{CENTER, OptionSpec, OptionValues, Range, STANDARDIZE};
 use crate::data::{AnyDataset, DataShape, Dataset, Target, compiled_here};
 use crate::error::{Error, Hint, Result};
@@ -452,6 +452,9 @@ impl SparsePca {
         &self,
         data: impl Into<Dataset<'a, T>>,
     ) -> Result<(SparsePcaModel, Array2<T>)> {
+        if self.fit.covariance.is_some() {
+            return Err(from_matrix::no_scores());
+        }
         let data = &data.into();
         let model = self.fit(data)?;
         let scores = model.transform(data)?;
