@@ -41,6 +41,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
 const WITH: &[(&str, Option<&str>, (&str, &str))] = &[
     ("ridge", None, ("penalty", "0.1")),
     ("penalty_scale", None, ("penalty", "0.1")),
+    ("learn", None, ("dictionary", "0.5")),
     ("selection", None, ("landmarks", "60")),
     ("orthogonal", None, ("random_features", "200")),
     ("solver", Some("covariance"), ("supervision", "0.5")),
