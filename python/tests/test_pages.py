@@ -13,7 +13,20 @@ pytest.importorskip("polars")
 pytest.importorskip("matplotlib").use("Agg")
 
 
-@pytest.mark.parametrize("page", ["docs/from-scikit-learn.md", "docs/python.md", "docs/equations.md", "docs/embeddings-are-kernel-pca.md", "docs/pca-as-a-network.md", "docs/when-kernel-pca-fails.md", "python/README.md", "README.md"])
+PAGES = [
+    "docs/drop-in.md",
+    "docs/embeddings-are-kernel-pca.md",
+    "docs/equations.md",
+    "docs/from-scikit-learn.md",
+    "docs/pca-as-a-network.md",
+    "docs/python.md",
+    "docs/when-kernel-pca-fails.md",
+    "python/README.md",
+    "README.md",
+]
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_the_examples_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.S | re.M)

@@ -353,19 +353,21 @@ impl Model {
         Ok(found.column(0).to_pyarray(py))
     }
 
-    /// The log-likelihood of each sample under the Gaussian of PCA with this noise variance.
+    /// The log-likelihood of each sample under the Gaussian of PCA with this noise variance, which is also
+    /// that along all but the `leading` components.
     fn gaussian_log_likelihood<'py>(
         &self,
         py: Python<'py>,
         data: DataArgs<'py>,
         noise_variance: f64,
+        leading: usize,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let taken = data.take()?;
         let pca = self.pca()?;
         let found = taken.run(
             py,
             None,
-            |data| dispatch!(data, data => pca.log_likelihood_with_noise(data, noise_variance)),
+            |data| dispatch!(data, data => pca.log_likelihood_with_noise(data, noise_variance, leading)),
         )?;
         Ok(found.samples.to_pyarray(py))
     }

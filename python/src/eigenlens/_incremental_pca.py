@@ -10,6 +10,7 @@ from eigenlens import _constraints, _core, _options
 from eigenlens._constraints import NOTHING, TRUTH, Whole
 from eigenlens._data import Data, for_estimator
 from eigenlens._estimator import SHARED, Estimator
+from eigenlens._implied_gaussian import ImpliedGaussian
 from eigenlens._pca import noise_variance
 from eigenlens._standalone import is_sparse
 
@@ -33,7 +34,7 @@ _FROM_MODEL = (
 )
 
 
-class IncrementalPCA(Estimator):
+class IncrementalPCA(ImpliedGaussian, Estimator):
     """PCA of batches, a drop-in for scikit-learn's `IncrementalPCA`, without its approximation.
 
     Batches are added to count, mean and scatter (n_features² numbers), which lose nothing: after any
@@ -110,6 +111,11 @@ class IncrementalPCA(Estimator):
         if is_sparse(X):
             raise TypeError(_SPARSE_BATCH)
         first = not hasattr(self, "n_samples_seen_")
+        if not first and self.n_components not in (None, self.n_components_):
+            raise ValueError(
+                f"n_components has changed from {self.n_components_} to {self.n_components} between "
+                "calls to partial_fit; as in scikit-learn, fit anew"
+            )
         data = for_estimator(self, X, reset=first)
         if data.is_sparse:  # a file
             raise TypeError(_SPARSE_BATCH)
@@ -198,7 +204,7 @@ class IncrementalPCA(Estimator):
         self.singular_values_ = like_the_data(model.singular_values)
         self.mean_ = like_the_data(model.mean)
         self.total_variance_ = model.total_variance
-        self.noise_variance_ = noise_variance(model)
+        self.noise_variance_ = noise_variance(model, model.n_components)
         self._dtype = data.dtype
         if data.given:
             self._see(data)

@@ -112,9 +112,8 @@ explained_variance_ratio_, total_variance_, plan_, warnings_, n_features_in_, fe
         return super()._method_options(data)
 
     def _tolerance(self) -> float | None:
-        # `tol` is a change of the dictionary between minibatches.
-        return 1e-5
+        # `tol` is a change of the dictionary between minibatches; its default stands for 1e-5 of the objective.
+        return min(0.01 * self.tol, 0.5)
 
-    def _shared(self) -> dict[str, Any]:
-        steps = math.ceil(self.n_features_in_ / self.batch_size)
-        return {**super()._shared(), "max_iterations": int(self.max_iter) * steps}
+    def _iterations(self) -> int:
+        return int(self.max_iter) * math.ceil(self.n_features_in_ / self.batch_size)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from eigenlens._compat import check_is_fitted
 from eigenlens._constraints import NOTHING, RANDOM_STATE, TRUTH, Number, Whole, Words
 from eigenlens._data import Data, for_estimator
 from eigenlens._estimator import SHARED
+from eigenlens._implied_gaussian import ImpliedGaussian
 from eigenlens._moments import Moments
 
 _SOLVERS = {
@@ -22,9 +24,11 @@ _SOLVERS = {
     "arpack": "iterative",
     "dual": "dual",
 }
+# What ARPACK's `tol=0` asks for: vectors to the precision of the numbers, but for their gaps.
+_ARPACK_TOLERANCE = 1e-12
 
 
-class PCA(FromMatrices, PrincipalComponents):
+class PCA(ImpliedGaussian, FromMatrices, PrincipalComponents):
     """Principal component analysis, a drop-in for scikit-learn's `PCA`.
 
     Every fit carries a certificate measured against the data. Large means, extreme scales and
@@ -35,7 +39,7 @@ class PCA(FromMatrices, PrincipalComponents):
     n_components : int, float, 'mle', name of a rule or None, default=None
         How many components: a number; a share in (0, 1), the fewest whose shares together are
         greater; `'mle'` (Minka's evidence) or another rule of :func:`choose_n_components`; None:
-        all.
+        all; 0: none, so that all variance is noise.
     copy : bool, default=True
         Without effect: data are never written to.
     whiten : bool, default=False
@@ -44,7 +48,8 @@ class PCA(FromMatrices, PrincipalComponents):
         The route. `'auto'` picks the cheapest that is accurate enough; `'arpack'` is a block Krylov
         iteration; `'randomized'` is approximate, and its certificate says how far off.
     tol : float, default=0.0
-        The residual wanted, relative to the largest variance; 0: 1e-9, or 1e-6 for float32.
+        The residual wanted, relative to the largest variance; 0: 1e-9, or 1e-6 for float32; with
+        `svd_solver='arpack'` and float64, 1e-12 where that can be had.
     iterated_power : int or 'auto', default='auto'
         Power iterations of `'randomized'`.
     n_oversamples : int, default=10
@@ -189,33 +194,24 @@ class PCA(FromMatrices, PrincipalComponents):
         self._fit(X, sample_weight, scores=False)
         return self
 
-    def get_covariance(self) -> np.ndarray:
-        """The covariance (n_features × n_features) of the implied Gaussian."""
-        check_is_fitted(self)
-        values, noise = self._model.explained_variance, self.noise_variance_
-        above = np.where(values > noise, values - noise, 0.0)
-        components = self._model.components
-        covariance = (components.T * above) @ components
-        covariance.flat[:: len(covariance) + 1] += noise
-        scale = self._model.scale
-        return covariance if scale is None else covariance * np.outer(scale, scale)
+    def transform(self, X: Any) -> np.ndarray:
+        """Scores of training or new samples (n_samples × n_components)."""
+        return self._kept(self._scores(X))
 
-    def get_precision(self) -> np.ndarray:
-        """The inverse of the covariance; an error where that is singular but for rounding."""
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """Samples (n_samples × n_features) from scores (n_samples × n_components)."""
         check_is_fitted(self)
-        epsilon = float(np.finfo(self.components_.dtype).eps)
-        values, noise = self._model.variances_above_rounding(self.noise_variance_, epsilon)
-        components = self._model.components
-        d = components.shape[1]
-        if noise > 0.0:
-            kept = np.where(values > noise, (values - noise) / values, 0.0)
-            precision = (np.eye(d) - (components.T * kept) @ components) / noise
-        elif len(values) == d and values.min() > 0.0:
-            precision = (components.T / values) @ components
-        else:
-            raise ValueError(_SINGULAR)
-        scale = self._model.scale
-        return precision if scale is None else precision / np.outer(scale, scale)
+        if self.n_components_ == 0:
+            # Without components every sample is the mean: that of scores 0.
+            X = np.zeros((len(X), 1), dtype=self.components_.dtype)
+        return super().inverse_transform(X)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model file, which the command line and :func:`load` read too."""
+        check_is_fitted(self)
+        if self.n_components_ == 0:
+            raise NotImplementedError("a model file holds at least one component; use pickle")
+        super().save(path)
 
     def score_samples(self, X: Any) -> np.ndarray:
         """The log-likelihood of each sample under the implied Gaussian (n_samples,).
@@ -229,11 +225,26 @@ class PCA(FromMatrices, PrincipalComponents):
         """
         check_is_fitted(self)
         data = for_estimator(self, X, reset=False)
-        return self._model.gaussian_log_likelihood(data.given, self.noise_variance_)
+        noise, k = self.noise_variance_, self.n_components_
+        return self._model.gaussian_log_likelihood(data.given, noise, k)
 
     def score(self, X: Any, y: Any = None) -> float:
         """The mean log-likelihood of the samples; −∞ if one lies off the support (`score_samples`)."""
         return float(np.mean(self.score_samples(X)))
+
+    @property
+    def loadings_(self) -> np.ndarray:
+        """Components times standard deviation (n_features × n_components)."""
+        check_is_fitted(self)
+        return self._model.loadings[:, : self.n_components_]
+
+    def _kept(self, scores: np.ndarray) -> np.ndarray:
+        """Scores without those of a component that the model has and was not asked for."""
+        return scores if self.n_components_ else scores[:, :0]
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
 
     def _fit(self, X: Any, sample_weight: Any, *, scores: bool) -> np.ndarray | None:
         found = super()._fit(X, sample_weight, scores=scores)
@@ -244,7 +255,7 @@ class PCA(FromMatrices, PrincipalComponents):
                 found = super()._fit(X, sample_weight, scores=scores)
             finally:
                 self.n_components = share
-        return found
+        return found if found is None else self._kept(found)
 
     def _needs_one_more(self) -> bool:
         """Whether a share is only reached, where scikit-learn wants it exceeded."""
@@ -254,7 +265,11 @@ class PCA(FromMatrices, PrincipalComponents):
         limit = min(self.n_features_in_, round(self._model.n_samples))
         return bool(reached <= self.n_components and self.n_components_ < limit)
 
+    def _tolerance(self) -> float | None:
+        return _ARPACK_TOLERANCE if self._as_arpack else self.tol
+
     def _method_options(self, data: Data) -> dict[str, Any]:
+        self._as_arpack = self.svd_solver == "arpack" and not self.tol and data.dtype == np.float64
         if data.is_sparse and self.svd_solver in ("full", "randomized", "dual"):
             raise TypeError(
                 'PCA only support sparse inputs with the "arpack" and "covariance_eigh" solvers, '
@@ -288,11 +303,6 @@ class PCA(FromMatrices, PrincipalComponents):
         solver = "arpack" if data.is_sparse and self.svd_solver == "auto" else self.svd_solver
         if n_components is None:
             return limit - 1 if solver == "arpack" and limit is not None and limit > 1 else None
-        if n_components == 0:
-            raise ValueError(
-                "n_components=0 keeps nothing; use n_components=1 or more, or a rule such as "
-                "'parallel-analysis', to let the data decide"
-            )
         if isinstance(n_components, str):
             return self._rule(n_components, solver, data)
         if isinstance(n_components, float | np.floating):
@@ -302,18 +312,21 @@ class PCA(FromMatrices, PrincipalComponents):
                     f"min(n_samples, n_features)={limit!r} with svd_solver={solver!r}"
                 )
             return float(n_components)
-        if limit is not None and n_components > limit:
-            least = 1 if solver in ("arpack", "randomized") else 0
+        least = 1 if solver in ("arpack", "randomized") else 0
+        if n_components < least or (limit is not None and n_components > limit):
+            # All routes of 'auto' are exact: none is another solver to choose.
+            named = "full" if solver == "auto" else solver
             raise ValueError(
                 f"n_components={n_components!r} must be between {least} and "
-                f"min(n_samples, n_features)={limit!r} with svd_solver={solver!r}"
+                f"min(n_samples, n_features)={limit!r} with svd_solver={named!r}"
             )
         if solver == "arpack" and n_components == limit:
             raise ValueError(
                 f"n_components={n_components!r} must be strictly less than "
                 f"min(n_samples, n_features)={limit!r} with svd_solver='arpack'"
             )
-        return int(n_components)
+        # Without components all variance is noise; a compiled model keeps one, which is not looked at.
+        return max(int(n_components), 1)
 
     def _rule(self, n_components: str, solver: str, data: Data) -> str:
         if solver in ("arpack", "randomized"):
@@ -332,43 +345,40 @@ class PCA(FromMatrices, PrincipalComponents):
         return {**usual, "whiten": model.whitens, "standardize": model.scale is not None}
 
     def _promises_certificate(self) -> bool:
-        return self.svd_solver != "randomized"
+        # Nobody was promised what only ARPACK's default asks for.
+        good_enough = self._as_arpack and self._model.certificate["relative_residual"] <= 1e-9
+        return self.svd_solver != "randomized" and not good_enough
 
     def _describe(self, model: _core.Model, data: Data, scores: np.ndarray | None) -> None:
         def like_the_data(values: np.ndarray) -> np.ndarray:
             return values.astype(data.dtype, copy=False)
 
-        self.n_components_ = model.n_components
+        keeps_none = isinstance(self.n_components, int) and self.n_components == 0
+        self.n_components_ = k = 0 if keeps_none else model.n_components
         self.n_samples_ = data.n_samples
         if data.n_samples is None and model.n_samples is not None:
             self.n_samples_ = round(model.n_samples)
-        self.components_ = like_the_data(model.components)
-        self.explained_variance_ = like_the_data(model.explained_variance)
-        self.explained_variance_ratio_ = like_the_data(model.explained_variance_ratio)
-        self.singular_values_ = like_the_data(model.singular_values)
+        self.components_ = like_the_data(model.components[:k])
+        self.explained_variance_ = like_the_data(model.explained_variance[:k])
+        self.explained_variance_ratio_ = like_the_data(model.explained_variance_ratio[:k])
+        self.singular_values_ = like_the_data(model.singular_values[:k])
         self.mean_ = like_the_data(model.mean)
         self.scale_ = None if model.scale is None else like_the_data(model.scale)
         self.total_variance_ = model.total_variance
-        self.noise_variance_ = noise_variance(model)
+        self.noise_variance_ = noise_variance(model, k)
 
     def _stored_attributes(self) -> dict[str, Any]:
         return {"dtype": str(self.components_.dtype), "n_samples_": self.n_samples_}
 
 
-_SINGULAR = (
-    "the covariance of the implied Gaussian is singular: some kept components have no variance, or "
-    "none is left for the others; use a smaller n_components"
-)
-
-
-def noise_variance(model: _core.Model) -> float:
+def noise_variance(model: _core.Model, k: int) -> float:
     """The mean of the min(n, d) − k variances left out, as scikit-learn defines it."""
-    k, d = model.n_components, model.n_features
+    d = model.n_features
     limit = d if model.n_samples is None else min(round(model.n_samples), d)
     if k >= limit:
         return 0.0
     spectrum = model.full_spectrum
     if spectrum is not None and len(spectrum) >= limit:
         return math.fsum(spectrum.tolist()[k:limit]) / (limit - k)
-    left = model.total_variance - model.explained_variance.sum()
+    left = model.total_variance - model.explained_variance[:k].sum()
     return float(max(left, 0.0) / (limit - k))

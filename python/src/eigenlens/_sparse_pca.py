@@ -54,6 +54,7 @@ class SparsePCA(FromMatrices):
     ridge_alpha : float, default=0.01
         The ridge penalty of `transform`.
     max_iter : int, default=1000
+        0: the components are the directions of V_init, or the plain ones.
     tol : float, default=1e-8
         The decrease of the objective, relative to it, at which the iteration ends; 0: 1e-8.
     method : {'lars', 'cd'}, default='lars'
@@ -244,8 +245,8 @@ class SparsePCA(FromMatrices):
 
     def _method_options(self, data: Data) -> dict[str, Any]:
         k = self._k(data)
-        if self.max_iter == 0:
-            raise ValueError("max_iter=0 leaves plain components; use PCA, or max_iter=1 or more")
+        if self.max_iter == 0 and self.formulation != "dictionary":
+            raise ValueError("max_iter=0 needs formulation='dictionary', which has a start")
         if self.certify and self.formulation != "cardinality":
             raise ValueError("certify=True needs formulation='cardinality'")
         if self.formulation == "dictionary" and self.non_zeros is not None:
@@ -277,7 +278,7 @@ class SparsePCA(FromMatrices):
 
     def _formulation(self, counts: Any) -> dict[str, Any]:
         if self.formulation == "dictionary":
-            return {"dictionary": float(self.alpha)}
+            return {"dictionary": float(self.alpha), "learn": self.max_iter != 0}
         counted = None if counts is None else [int(count) for count in counts]
         if self.formulation == "cardinality":
             return {
@@ -296,6 +297,13 @@ class SparsePCA(FromMatrices):
     def _k(self, data: Data) -> int:
         """Components that are looked for."""
         return min(int(self.n_components or data.n_features), data.n_features)
+
+    def _shared(self) -> dict[str, Any]:
+        # Without iterations nothing is learned, whatever their number.
+        return {**super()._shared(), "max_iterations": self._iterations() or None}
+
+    def _iterations(self) -> int:
+        return int(self.max_iter)
 
     def _tolerance(self) -> float | None:
         # scikit-learn's default is meant for its own objective.

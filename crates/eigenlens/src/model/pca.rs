@@ -524,28 +524,35 @@ impl PcaModel {
         &self,
         data: impl Into<Dataset<'a, T>>,
     ) -> Result<LogLikelihood> {
-        self.scaled_likelihood(&data.into(), self.scaled_noise())
+        self.scaled_likelihood(&data.into(), self.scaled_noise(), self.n_components())
     }
 
-    /// The same with another noise variance: scikit-learn's is what is left of the variance divided
-    /// by min(n, d) − k.
+    /// The same with another noise variance, which is also that along all but the `leading` components:
+    /// scikit-learn's is what is left of the variance divided by min(n, d) − k, and it has models of no component.
     pub fn log_likelihood_with_noise<'a, T: Scalar>(
         &self,
         data: impl Into<Dataset<'a, T>>,
         noise_variance: f64,
+        leading: usize,
     ) -> Result<LogLikelihood> {
         limits::check_value("noise_variance", noise_variance)?;
         let unit = power_of_two(self.parts.map.scaler.exponent);
         let noise_variance = noise_variance / self.divisor_factor();
-        self.scaled_likelihood(&data.into(), noise_variance / unit / unit)
+        self.scaled_likelihood(&data.into(), noise_variance / unit / unit, leading)
     }
 
-    fn scaled_likelihood<T: Scalar>(&self, data: &Dataset<T>, noise: f64) -> Result<LogLikelihood> {
+    fn scaled_likelihood<T: Scalar>(
+        &self,
+        data: &Dataset<T>,
+        noise: f64,
+        leading: usize,
+    ) -> Result<LogLikelihood> {
         let scores = self.unwhitened(data)?;
         let unit = power_of_two(self.parts.map.scaler.exponent);
         let lengths = self.parts.map.row_lengths(data)?;
         let residuals: Array1<f64> = lengths.residuals.iter().map(|r| r * unit).collect();
-        let (values, noise) = self.above_rounding(noise, T::EPSILON);
+        let (mut values, noise) = self.above_rounding(noise, T::EPSILON);
+        values.iter_mut().skip(leading).for_each(|value| *value = noise);
         let rounding = T::EPSILON.max(self.parts.certificate.relative_residual());
         self.with_gaussian(&values, noise, |g| {
             let g = g.with_rounding(rounding);

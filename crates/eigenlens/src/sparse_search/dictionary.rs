@@ -30,6 +30,7 @@ pub(crate) struct Learning<'a> {
     pub divisor: f64,
     /// The decrease of the objective, relative to it, at which the learning ends.
     pub tolerance: f64,
+    /// 0: V is what it starts from.
     pub max_iterations: usize,
 }
 
@@ -46,6 +47,10 @@ pub(crate) struct Learned {
 /// Learns until the objective rests.
 pub(crate) fn learn(gram: &Gram, options: &Learning) -> Result<Learned> {
     let (d, k) = options.start.dim();
+    if options.max_iterations == 0 {
+        let start = options.components.unwrap_or(options.start.t());
+        return Ok(Learned { vectors: sparse_rows(start), objective: Vec::new(), change: 0.0 });
+    }
     let mut state = State {
         gram,
         penalty: options.penalty,
@@ -227,8 +232,11 @@ impl State<'_, '_> {
 
     /// The rows of V.
     fn components(&self) -> Vec<SparseVector> {
-        let all: Vec<usize> = (0..self.codes.nrows()).collect();
-        let one = |column: ArrayView1<f64>| SparseVector::new(&all, &column.to_vec());
-        self.codes.columns().into_iter().map(one).collect()
+        sparse_rows(self.codes.t())
     }
+}
+
+fn sparse_rows(dense: ArrayView2<f64>) -> Vec<SparseVector> {
+    let all: Vec<usize> = (0..dense.ncols()).collect();
+    dense.outer_iter().map(|row| SparseVector::new(&all, &row.to_vec())).collect()
 }

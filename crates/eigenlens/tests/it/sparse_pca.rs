@@ -520,6 +520,24 @@ fn naive_dictionary(x: &Array2<f64>, k: usize, penalty: f64) -> (f64, Array2<f64
 }
 
 #[test]
+fn a_dictionary_that_is_not_learned_is_what_it_starts_from() {
+    let mut random = Random::new(9);
+    let (x, start) = (random.matrix(20, 5), random.matrix(2, 5));
+    let fit = SparsePca::dictionary(2, 1.0).learn(false);
+    let model = fit.clone().start(start.clone()).fit(&x).unwrap();
+    let mut units = start;
+    for mut row in units.rows_mut() {
+        let norm = row.dot(&row).sqrt();
+        row /= norm;
+    }
+    same_directions("start", &model, &units, 1e-14);
+    assert!(model.objective().is_empty());
+    assert!(!model.warnings().iter().any(|w| matches!(w, Warning::Unsettled { .. })));
+    let plain = Pca::new(2).fit(&x).unwrap();
+    same_directions("plain", &fit.fit(&x).unwrap(), &plain.components().to_owned(), 1e-9);
+}
+
+#[test]
 fn a_dictionary_is_that_of_plain_loops_over_the_data() {
     for (seed, n, d, k, penalty) in [(3, 30, 6, 2, 4.0), (4, 12, 9, 3, 1.5)] {
         let mut random = Random::new(seed);

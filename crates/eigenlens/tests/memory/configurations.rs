@@ -42,6 +42,7 @@ const WITH: &[(&str, Option<&str>, (&str, &str))] = &[
     ("input", Some("covariance"), ("sample_count", "400")),
     ("ridge", None, ("penalty", "0.1")),
     ("penalty_scale", None, ("penalty", "0.1")),
+    ("learn", None, ("dictionary", "0.5")),
     ("selection", None, ("landmarks", "60")),
     ("orthogonal", None, ("random_features", "200")),
     ("solver", Some("covariance"), ("supervision", "0.5")),

@@ -508,7 +508,7 @@ fn dictionary(
             penalty: penalty / unit,
             divisor: n - 1.0,
             tolerance,
-            max_iterations: of.fit.options.max_iterations,
+            max_iterations: if of.learns { of.fit.options.max_iterations } else { 0 },
         },
     )?;
     let components = signed_units(&learned.vectors, gram.dim());

@@ -179,6 +179,8 @@ const OPTIONS: &[OptionSpec] = &[
     )
     .excludes(&["dictionary"]),
     OptionSpec::matrix("start", "Components (k × d) from which a dictionary is learned"),
+    OptionSpec::flag("learn", true, "Learn a dictionary; otherwise it is what it starts from")
+        .excludes(&["cardinality", "penalty", "non_zeros"]),
     STANDARDIZE,
     CENTER,
 ];
@@ -222,6 +224,7 @@ fn build(values: &OptionValues, shape: &DataShape) -> Result<Box<dyn Estimator>>
     pca.path_points = values.count("path");
     pca.fit.covariance = values.given_covariance();
     pca.start = values.matrix("start");
+    pca.learns = values.flag("learn");
     let projection = values.choice(
         "projection",
         &[("least-squares", Projection::LeastSquares), ("product", Projection::Product)],
@@ -301,6 +304,7 @@ pub struct SparsePca {
     projection: Projection,
     random_starts: usize,
     start: Option<Array2<f64>>,
+    learns: bool,
     path_points: Option<usize>,
 }
 
@@ -318,6 +322,7 @@ impl SparsePca {
             projection: Projection::LeastSquares,
             random_starts: 4,
             start: None,
+            learns: true,
             path_points: None,
         }
     }
@@ -358,6 +363,12 @@ impl SparsePca {
     /// directions matter.
     pub fn start(mut self, components: Array2<f64>) -> Self {
         self.start = Some(components);
+        self
+    }
+
+    /// Learns the dictionary (default: yes). Otherwise its components are the directions of its start.
+    pub fn learn(mut self, wanted: bool) -> Self {
+        self.learns = wanted;
         self
     }
 
@@ -513,9 +524,12 @@ impl SparsePca {
                 expected: "at most the number of features",
             });
         }
+        if !matches!(self.formulation, Formulation::Dictionary(_)) {
+            let of_dictionaries =
+                [(self.start.is_some(), "a start"), (!self.learns, "not to learn")];
+            misplaced(&of_dictionaries, "belongs to dictionaries")?;
+        }
         if let Some(start) = &self.start {
-            let is_dictionary = matches!(self.formulation, Formulation::Dictionary(_));
-            misplaced(&[(!is_dictionary, "a start")], "belongs to dictionaries")?;
             if start.dim() != (self.k, d) || start.iter().any(|v| !v.is_finite()) {
                 return Err(Error::Shape {
                     what: "the start",
