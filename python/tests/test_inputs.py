@@ -222,3 +222,15 @@ def test_defaults_of_a_class_of_ones_own_are_checked(spread):
     with pytest.raises(ValueError, match="The 'tol' parameter of Mine must be a float"):
         Mine().fit(spread)
     assert Mine(2, tol=0.0).fit(spread).n_components_ == 2
+
+
+@pytest.mark.parametrize("estimator", [PCA(4), IncrementalPCA(4), TruncatedSVD(4)])
+def test_certificates_are_of_the_components_as_they_are_rounded(spread, estimator):
+    fitted = estimator.fit(spread.astype(np.float32))
+    components = fitted.components_
+    assert components.dtype == np.float32
+    wide = components.astype(np.float64)
+    off = np.abs(wide @ wide.T - np.eye(4)).max()
+    stated = fitted.certificate_.orthogonality
+    assert off <= stated + 1e-15 and stated <= off + 1e-14
+    assert fitted.certificate_.angles.min() > 1e-9

@@ -9,7 +9,7 @@ use eigenlens::model::rotation::VarimaxOptions;
 use eigenlens::model::{Classifier, Density, Imputed, LatentGaussian};
 use eigenlens::ndarray::Array3;
 use eigenlens::{AnyDataset, VerifyOptions, dispatch, verify_model};
-use eigenlens::{Error, Options, PcaModel, Preprocessing, Warning};
+use eigenlens::{Certificate, Error, Options, PcaModel, Preprocessing, Warning};
 use eigenlens_io::write::Output;
 use eigenlens_io::{AnyArray, Origin, OriginColumn, StoredModel};
 use numpy::{PyArray1, PyArray2, PyArray3, PyReadonlyArray2, ToPyArray};
@@ -117,6 +117,18 @@ impl Model {
     #[getter]
     fn certificate<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         self.model().certificate().map(|found| records::certificate(py, found)).transpose()
+    }
+
+    /// The same of components and variances that are rounded to float32.
+    #[getter]
+    fn certificate_of_single<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let model = self.model();
+        let values = model.pca().map_or(Vec::new(), |pca| pca.explained_variance().to_vec());
+        let rounded = |found: &Certificate| match model.linear() {
+            Some(linear) => found.of_single(&values, linear.components),
+            None => found.clone(),
+        };
+        model.certificate().map(|found| records::certificate(py, &rounded(found))).transpose()
     }
 
     /// The plan that was followed, as a dictionary.

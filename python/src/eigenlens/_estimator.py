@@ -118,7 +118,9 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     @property
     def certificate_(self) -> Certificate | None:
         """How far the components can be trusted; None where they are no eigenvectors."""
-        return certificate(self._record("certificate"))
+        components = getattr(self, "components_", None)
+        single = getattr(components, "dtype", None) == np.float32
+        return certificate(self._record("certificate_of_single" if single else "certificate"))
 
     @property
     def loadings_(self) -> np.ndarray:

@@ -12,6 +12,9 @@ import numpy as np
 class Certificate:
     """How far components can be trusted numerically; values are relative to the largest variance.
 
+    Of float32 data they hold for the components as they are rounded. Rounding is allowed for by a model that was
+    tried and is not proven.
+
     Attributes
     ----------
     evidence : str

@@ -4,6 +4,7 @@ mod columns;
 mod kernels;
 mod large;
 mod matrices;
+mod rounding;
 mod spectra;
 
 use crate::problem::Judged;
@@ -76,6 +77,11 @@ pub const FAMILIES: &[Family] = &[
         large::against_the_seed,
         "a direction that the default draws do not see",
     ),
+    family("equal-terms", 6, rounding::equal, "squares that are all equal, up to a million"),
+    family("lost-terms", 6, rounding::lost, "rows that are lost beside a few large ones"),
+    family("drift", 6, rounding::drift, "sorted rows: partial sums far above the sum"),
+    family("fractions", 4, rounding::fractions, "float32 of a few decimal fractions"),
+    family("one-row", 6, rounding::one_row, "multiples of one row: every score rounds alike"),
     family("kernel-rbf", 10, kernels::rbf, "Gaussian kernels, gamma from 1e-12 to 10"),
     family("kernel-sigmoid", 10, kernels::sigmoid, "sigmoid kernels, gamma from 1e-10"),
     family("kernel-products", 8, kernels::products, "linear and polynomial kernels"),

@@ -277,6 +277,30 @@ fn false_claims_of_principal_components_are_named() {
     check(&honest, &AnyDataset::from(data), None, &forgeries);
 }
 
+/// So many components are left to random probes that residuals said to be measured one by one were not.
+#[test]
+fn bounds_by_probes_do_not_pass_for_measured_ones() {
+    let x = table(400, 60);
+    let data = AnyDataset::from(Dataset::from(&x));
+    let honest = Pca::new(30).solver(Solver::Covariance).fit(&x).unwrap().to_parts().unwrap();
+    let kind = |name: &str| Value::map([("kind", Value::from(name))]);
+    let probes = entry(&mut honest.clone().description, &["certificate", "evidence"]).clone();
+    assert_ne!(probes, kind("data"));
+    let relabelled = forgery(
+        "bounds by probes relabelled",
+        move |p| set(p, &["certificate", "evidence"], kind("data")),
+        "measured one by one",
+    );
+    check(&honest, &data, None, &[relabelled]);
+    let few = Pca::new(3).fit(&x).unwrap().to_parts().unwrap();
+    let relabelled = forgery(
+        "measured bounds relabelled",
+        move |p| set(p, &["certificate", "evidence"], probes.clone()),
+        "measured one by one",
+    );
+    check(&few, &data, None, &[relabelled]);
+}
+
 /// Components that are the same but for rounding are known only together; a component of one row warns.
 #[test]
 fn groups_and_warnings_are_claims() {

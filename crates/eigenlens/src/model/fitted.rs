@@ -217,3 +217,22 @@ pub(super) fn scaled_by(centers: bool, scores_are_projections: bool) -> &'static
 fn not_defined<T>(what: &'static str, method: &'static str) -> Result<T> {
     Err(Error::NotDefined { what, why: format!("the method `{method}` has none") })
 }
+
+/// The two methods by which a model is verified, by functions that take the model.
+macro_rules! verified_by {
+    ($verify:path, $memory:path) => {
+        fn verify(
+            &self,
+            data: &$crate::data::AnyDataset,
+            target: Option<&$crate::data::Target>,
+            options: &$crate::model::VerifyOptions,
+        ) -> $crate::error::Result<$crate::model::Verification> {
+            $verify(self, data, target, options)
+        }
+
+        fn verification_memory(&self, shape: &$crate::data::DataShape) -> u64 {
+            $memory(self, shape)
+        }
+    };
+}
+pub(crate) use verified_by;

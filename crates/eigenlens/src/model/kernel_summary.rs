@@ -6,11 +6,12 @@ use super::pre_image::{PreImage, PreImages};
 use super::summary::{
     ScreeHeights, Shares, Summary, SummaryColumn, certificate_value, number, opening, percent,
 };
-use super::{KernelAccuracy, KernelPcaModel, Verification, VerifyOptions, verify};
-use crate::data::{AnyDataset, DataShape, Dataset, Target};
+use super::{KernelAccuracy, KernelPcaModel, verify};
+use crate::data::Dataset;
 use crate::error::Result;
 use crate::kernel::{ParameterKind, ResolvedKernel};
 use crate::model::parts::{Parts, Value};
+use crate::model::verified_by;
 use crate::solver::Certificate;
 use ndarray::Array2;
 
@@ -63,18 +64,7 @@ impl Model for KernelPcaModel {
         Some(Shares::of_variance(self.explained_variance_ratio()))
     }
 
-    fn verify(
-        &self,
-        data: &AnyDataset,
-        _: Option<&Target>,
-        options: &VerifyOptions,
-    ) -> Result<Verification> {
-        verify::kernel_pca(self, data, options)
-    }
-
-    fn verification_memory(&self, shape: &DataShape) -> u64 {
-        verify::kernel_pca_memory(self, shape)
-    }
+    verified_by!(verify::kernel_pca, verify::kernel_pca_memory);
 
     fn transform_f32(&self, data: &Dataset<f32>) -> Result<Array2<f32>> {
         self.transform(data)

@@ -8,10 +8,11 @@ use super::summary::{
     ScreeHeights, Shares, Summary, SummaryColumn, certificate_value, number, opening, percent,
 };
 use super::supervised_summary::{HSIC, target_facts, target_value};
-use super::{Verification, VerifyOptions, verify};
-use crate::data::{AnyDataset, DataShape, Dataset, Target};
+use super::verify;
+use crate::data::Dataset;
 use crate::error::Result;
 use crate::model::parts::{Parts, Value};
+use crate::model::verified_by;
 use crate::solver::Certificate;
 use ndarray::Array2;
 
@@ -64,18 +65,7 @@ impl Model for KernelSupervisedPcaModel {
         Some(Shares::of_variance(self.explained_variance_ratio()))
     }
 
-    fn verify(
-        &self,
-        data: &AnyDataset,
-        target: Option<&Target>,
-        options: &VerifyOptions,
-    ) -> Result<Verification> {
-        verify::kernel_supervised(self, data, target, options)
-    }
-
-    fn verification_memory(&self, shape: &DataShape) -> u64 {
-        verify::kernel_supervised_memory(self, shape)
-    }
+    verified_by!(verify::kernel_supervised, verify::kernel_supervised_memory);
 
     fn transform_f32(&self, data: &Dataset<f32>) -> Result<Array2<f32>> {
         self.transform(data)

@@ -7,12 +7,13 @@ use super::imputation::{Gaussian, Gaussians, jacobian};
 use super::parts::{Parts, Value};
 use super::ppca::{EmRecord, Filled, Imputation, ImputedEntry, check_imputations};
 use super::summary::{Shares, Summary, SummaryColumn, number, opening, rows_value};
-use super::{Verification, VerifyOptions, verify};
-use crate::data::{AnyDataset, DataShape, Dataset, Made, Target, compiled_here};
+use super::verify;
+use crate::data::{Dataset, Made, compiled_here};
 use crate::em::{FactorGaussian, Latent};
 use crate::error::{Error, Result};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::random::{self, SAMPLES};
+use crate::model::verified_by;
 use crate::passes::Scaler;
 use crate::scalar::Scalar;
 use ndarray::{Array1, Array2};
@@ -320,18 +321,7 @@ impl Model for PpcaMixtureModel {
         true
     }
 
-    fn verify(
-        &self,
-        data: &AnyDataset,
-        _: Option<&Target>,
-        options: &VerifyOptions,
-    ) -> Result<Verification> {
-        verify::mixture(self, data, options)
-    }
-
-    fn verification_memory(&self, shape: &DataShape) -> u64 {
-        verify::mixture_memory(self, shape)
-    }
+    verified_by!(verify::mixture, verify::mixture_memory);
 
     fn transform_f32(&self, data: &Dataset<f32>) -> Result<Array2<f32>> {
         self.transform(data)

@@ -42,6 +42,7 @@ pub use capabilities::{
 pub use core::ModelCore;
 pub use ellipse::{Ellipse, covariance_ellipse, normal_ellipse};
 pub use embedding::{Affinity, EmbeddingModel, LleVariant, Normalization, Scaling};
+pub(crate) use fitted::verified_by;
 pub use fitted::{Linear, Model};
 pub use gram::GramPca;
 pub use kernel_pca::{KernelAccuracy, KernelPcaModel, NegativePart};

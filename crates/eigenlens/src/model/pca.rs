@@ -623,7 +623,7 @@ impl PcaModel {
         training: impl Into<Dataset<'a, T>>,
     ) -> Result<Verification> {
         let options = VerifyOptions::default();
-        verify::pca(&self.parts, &training.into().into_any(), &options)
+        verify::pca(self, &training.into().into_any(), None, &options)
     }
 
     fn unwhitened<T: Scalar>(&self, data: &Dataset<T>) -> Result<Array2<f64>> {

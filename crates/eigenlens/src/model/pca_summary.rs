@@ -7,11 +7,12 @@ use super::summary::{
     ScreeHeights, Shares, Summary, SummaryColumn, certificate_value, largest_weights, number,
     opening, percent, rows_value, treatment_value,
 };
-use super::{PcaModel, Verification, VerifyOptions, verify};
-use crate::data::{AnyDataset, DataShape, Dataset, Target};
+use super::{PcaModel, verify};
+use crate::data::Dataset;
 use crate::error::Result;
 use crate::linalg::dense::power_of_two;
 use crate::model::parts::{Parts, Value};
+use crate::model::verified_by;
 use crate::solver::Certificate;
 use ndarray::{Array2, ArrayView2};
 
@@ -79,18 +80,7 @@ impl Model for PcaModel {
         self.reconstruct(data)
     }
 
-    fn verify(
-        &self,
-        data: &AnyDataset,
-        _: Option<&Target>,
-        options: &VerifyOptions,
-    ) -> Result<Verification> {
-        verify::pca(self.parts(), data, options)
-    }
-
-    fn verification_memory(&self, shape: &DataShape) -> u64 {
-        verify::pca_memory(self.parts(), shape)
-    }
+    verified_by!(verify::pca, verify::pca_memory);
 
     fn certificate(&self) -> Option<&Certificate> {
         Some(self.certificate())

@@ -6,12 +6,11 @@ use super::summary::{
     ScreeHeights, Shares, Summary, SummaryColumn, largest_weights, number, opening, percent,
     rows_value,
 };
-use super::{
-    Optimality, Projection, SparsePath, SparsePcaModel, Verification, VerifyOptions, verify,
-};
-use crate::data::{AnyDataset, DataShape, Dataset, Target};
+use super::{Optimality, Projection, SparsePath, SparsePcaModel, verify};
+use crate::data::Dataset;
 use crate::error::Result;
 use crate::model::parts::{Parts, Value};
+use crate::model::verified_by;
 use ndarray::{Array2, ArrayView2};
 
 impl Model for SparsePcaModel {
@@ -51,18 +50,7 @@ impl Model for SparsePcaModel {
         Some(Shares::of_variance(self.adjusted_variance_ratio()))
     }
 
-    fn verify(
-        &self,
-        data: &AnyDataset,
-        _: Option<&Target>,
-        options: &VerifyOptions,
-    ) -> Result<Verification> {
-        verify::sparse_pca(self, data, options)
-    }
-
-    fn verification_memory(&self, shape: &DataShape) -> u64 {
-        verify::sparse_pca_memory(self, shape)
-    }
+    verified_by!(verify::sparse_pca, verify::sparse_pca_memory);
 
     fn transform_f32(&self, data: &Dataset<f32>) -> Result<Array2<f32>> {
         self.transform(data)

@@ -6,10 +6,11 @@ use super::summary::{
     ScreeHeights, Shares, Summary, SummaryColumn, certificate_value, largest_weights, number,
     opening, percent, rows_value,
 };
-use super::{SupervisedPcaModel, TargetRecord, Verification, VerifyOptions, verify};
-use crate::data::{AnyDataset, DataShape, Dataset, Target};
+use super::{SupervisedPcaModel, TargetRecord, verify};
+use crate::data::Dataset;
 use crate::error::Result;
 use crate::model::parts::{Parts, Value};
+use crate::model::verified_by;
 use crate::solver::Certificate;
 use ndarray::{Array2, ArrayView2};
 
@@ -67,18 +68,7 @@ impl Model for SupervisedPcaModel {
         Some(Shares::of_variance(self.explained_variance_ratio()))
     }
 
-    fn verify(
-        &self,
-        data: &AnyDataset,
-        target: Option<&Target>,
-        options: &VerifyOptions,
-    ) -> Result<Verification> {
-        verify::supervised(self, data, target, options)
-    }
-
-    fn verification_memory(&self, shape: &DataShape) -> u64 {
-        verify::supervised_memory(self, shape)
-    }
+    verified_by!(verify::supervised, verify::supervised_memory);
 
     fn transform_f32(&self, data: &Dataset<f32>) -> Result<Array2<f32>> {
         self.transform(data)

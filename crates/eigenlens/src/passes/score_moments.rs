@@ -1,11 +1,15 @@
 //! Sums, fourth powers and largest magnitude of the scores, in the pass that writes them.
 
+use super::columns::two_sum;
 use crate::linalg::simd::{Tile, vectorized};
 
 /// How the scores of each component are spread: what their normality is judged by.
 #[derive(Clone, Debug)]
 pub(crate) struct ScoreMoments {
     pub squares: Vec<f64>,
+    /// What rounding took from them: [`squares`](Self::squares) with it are the sums to the last digits, however
+    /// unequal their terms.
+    lost: Vec<f64>,
     pub fourth_powers: Vec<f64>,
     /// Largest weighted square, and the row it came from.
     pub largest: Vec<f64>,
@@ -16,16 +20,24 @@ impl ScoreMoments {
     pub fn new(k: usize) -> ScoreMoments {
         ScoreMoments {
             squares: vec![0.0; k],
+            lost: vec![0.0; k],
             fourth_powers: vec![0.0; k],
             largest: vec![0.0; k],
             row: vec![0; k],
         }
     }
 
+    /// The sum of the squares of every component.
+    pub fn sums_of_squares(&self) -> impl Iterator<Item = f64> {
+        self.squares.iter().zip(&self.lost).map(|(sum, lost)| sum + lost)
+    }
+
     /// Adds those of later samples.
     pub(super) fn merge(&mut self, later: &ScoreMoments) {
         for j in 0..self.squares.len() {
-            self.squares[j] += later.squares[j];
+            let (sum, lost) = two_sum(self.squares[j], later.squares[j]);
+            self.squares[j] = sum;
+            self.lost[j] += lost + later.lost[j];
             self.fourth_powers[j] += later.fourth_powers[j];
             if later.largest[j] > self.largest[j] {
                 self.largest[j] = later.largest[j];
@@ -63,6 +75,7 @@ impl ScoreAccumulator {
         let (sums, _) = self.sums.as_chunks_mut::<LANES>();
         let (rest, _) = rest.as_chunks::<LANES>();
         let (squares, _) = self.score_moments.squares.as_chunks_mut::<LANES>();
+        let (lost, _) = self.score_moments.lost.as_chunks_mut::<LANES>();
         let (fourth_powers, _) = self.score_moments.fourth_powers.as_chunks_mut::<LANES>();
         let (largest, _) = self.score_moments.largest.as_chunks_mut::<LANES>();
         let (row, _) = self.score_moments.row.as_chunks_mut::<LANES>();
@@ -73,8 +86,8 @@ impl ScoreAccumulator {
                 for c in 0..squares.len() {
                     // Copies stay in registers while the rows go by.
                     let (mut sum, rest) = (sums[c], rest[c]);
-                    // Sums of their own: equal terms that go one by one into a long sum all round alike.
-                    let (mut square_sum, mut fourth) = ([0.0; LANES], [0.0; LANES]);
+                    let (mut square_sum, mut square_lost) = (squares[c], lost[c]);
+                    let mut fourth = [0.0; LANES];
                     let (mut most, mut at) = (largest[c], row[c]);
                     for (i, z) in z.chunks_exact_mut(b).enumerate() {
                         let (w, z) = (weight(i), &mut z.as_chunks_mut::<LANES>().0[c]);
@@ -83,7 +96,9 @@ impl ScoreAccumulator {
                             z[j] = score;
                             sum[j] += w * score;
                             let square = w * score * score;
-                            square_sum[j] += square;
+                            let (sum, lost) = two_sum(square_sum[j], square);
+                            square_sum[j] = sum;
+                            square_lost[j] += lost;
                             fourth[j] += square * score * score;
                             let larger = square > most[j];
                             most[j] = if larger { square } else { most[j] };
@@ -91,8 +106,8 @@ impl ScoreAccumulator {
                         }
                     }
                     sums[c] = sum;
+                    (squares[c], lost[c]) = (square_sum, square_lost);
                     for j in 0..LANES {
-                        squares[c][j] += square_sum[j];
                         fourth_powers[c][j] += fourth[j];
                     }
                     (largest[c], row[c]) = (most, at);
@@ -115,5 +130,28 @@ impl ScoreAccumulator {
     /// Whether all scores may have been numbers: one that is not leaves its sum so.
     pub fn is_finite(&self) -> bool {
         self.sums.iter().all(|sum| sum.is_finite())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Beside one score of 2²⁷ the squares of all others are less than half a unit in the last place.
+    #[test]
+    fn squares_are_not_lost_beside_a_large_one() {
+        let mut all = ScoreMoments::new(1);
+        for block in 0..3 {
+            let mut accumulator = ScoreAccumulator::new(f64::PAD, Some(&all));
+            let mut z = vec![0.0; 64 * f64::PAD];
+            z.iter_mut().step_by(f64::PAD).for_each(|z| *z = 1.0);
+            if block == 0 {
+                z[0] = 2f64.powi(27);
+            }
+            accumulator.take(&mut z, &[0.0; f64::PAD], 64 * block, |_| 1.0);
+            all.merge(&accumulator.score_moments);
+        }
+        let exact = 2f64.powi(54) + 191.0;
+        assert_eq!(all.sums_of_squares().next(), Some(exact));
     }
 }

@@ -136,13 +136,18 @@ impl<T: Scalar> Standardized<'_, T> {
         panel + block / panel + rows / block
     }
 
-    /// The additions that make one score.
-    pub fn score_additions(&self) -> f64 {
-        let d = self.n_features() as f64;
-        match self.grid.is_sparse() {
-            true => d,
-            false => d.min(PackedRhs::DEPTH as f64) + d / PackedRhs::DEPTH as f64,
-        }
+    /// The same where the rows of a reduction block are added up one after the other.
+    pub fn additions_in_blocks(&self, rows: usize) -> f64 {
+        let block = match self.grid.is_sparse() {
+            true => rows.div_ceil(sparse::PIECES),
+            false => reduction_block_rows(self.n_features()).min(rows),
+        };
+        block as f64 + rows as f64 / block.max(1) as f64
+    }
+
+    /// The features that are added up at a time to make a score; sums of so many are added to one another.
+    pub fn score_depth(&self) -> usize {
+        if self.grid.is_sparse() { usize::MAX } else { PackedRhs::DEPTH }
     }
 
     /// Whole vectors of scores, or for dense rows halves of them.

@@ -2,7 +2,7 @@
 //! from them for values and angles. Numerical only; sampling errors belong to the model.
 
 use crate::linalg::{dense, gemm};
-use ndarray::{Array2, ArrayView2, Axis, s};
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
 use rayon::prelude::*;
 use std::fmt;
 use std::ops::Range;
@@ -80,6 +80,31 @@ impl Certificate {
         largest(self.residuals.iter().copied())
     }
 
+    /// The certificate of the same pairs rounded to float32, from the values and the components (k × d) that this one is
+    /// of.
+    pub fn of_single(&self, values: &[f64], components: ArrayView2<f64>) -> Certificate {
+        let single = |v: f64| f64::from(v as f32);
+        let rounded = components.mapv(single);
+        let moved = (&rounded - &components).map_axis(Axis(1), |u| u.dot(&u).sqrt());
+        let top = values.first().copied().unwrap_or(0.0).max(f64::MIN_POSITIVE);
+        let off: Vec<f64> = values.iter().map(|v| (v - single(*v)).abs() / top).collect();
+        let mut of = self.clone();
+        for (j, moved) in moved.iter().enumerate() {
+            // ‖S − λ‖ ≤ λ₁; a vector that moves by δ turns by at most δ over its length.
+            let off = off.get(j).copied().unwrap_or(0.0);
+            of.residuals[j] += moved + off;
+            of.value_errors[j] += off;
+            of.angles[j] = (of.angles[j] + 2.0 * moved).min(1.0);
+        }
+        for (group, angle) in of.groups.iter().zip(&mut of.group_angles) {
+            let inside = moved.iter().skip(group.start).take(group.len());
+            *angle = (*angle + 2.0 * inside.map(|m| m * m).sum::<f64>().sqrt()).min(1.0);
+        }
+        let columns = rounded.t().as_standard_layout().into_owned();
+        of.orthogonality = orthogonality(columns.view()) + ORTHOGONALITY_ROUNDING;
+        of
+    }
+
     /// Whether the bounds of values and angles assume that nothing was overlooked.
     pub fn is_conditional(&self) -> bool {
         match self.none_missed {
@@ -122,6 +147,7 @@ impl fmt::Display for Certificate {
             }
         }
         writeln!(f, "orthogonality  {:.1e}", self.orthogonality)?;
+        writeln!(f, "rounding       allowed for by a model of it that was tried, not proven")?;
         let missed = match self.none_missed {
             NoneMissed::Complete => "excluded (all values were computed)".into(),
             NoneMissed::Trace => "excluded (by the trace)".into(),
@@ -193,12 +219,36 @@ impl FromIterator<(f64, f64)> for Rounding {
     }
 }
 
-/// Residuals of k components, taken apart; rounding is in them already. Absolute.
+/// Residuals of k components, taken apart, or bounds on their parts. Absolute.
 pub(crate) struct ResidualParts {
     /// |uᵢᵀ(A uⱼ − λⱼ uⱼ)| (k × k).
     pub inside: Array2<f64>,
     /// What lies outside the span of the components (k).
     pub outside: Vec<f64>,
+}
+
+impl ResidualParts {
+    /// Of the leading residuals (d × at least k) of components U (d × k).
+    pub fn of(residuals: &Array2<f64>, components: ArrayView2<f64>) -> ResidualParts {
+        let mut rest = residuals.slice(s![.., ..components.ncols()]).to_owned();
+        let inside = gemm::transposed_product(components, rest.view());
+        let more = gemm::subtract_and_project(components, &inside, &mut rest);
+        gemm::product_into(components, more.mapv(|x| -x).view(), &mut rest, false);
+        let outside = rest.map_axis(Axis(0), |c| c.dot(&c).sqrt()).to_vec();
+        ResidualParts { inside: inside.mapv_into(f64::abs), outside }
+    }
+
+    /// Allows for a matrix other than the one that these are of: its error E is at most `rows` long in each row of
+    /// `Uᵀ E U`, and at most `error` in all. That matrix is symmetric: either of two rows bounds an entry.
+    pub fn widen(&mut self, rows: &[f64], error: f64, values: &[f64]) {
+        let known = self.inside.clone();
+        for ((i, j), inside) in self.inside.indexed_iter_mut() {
+            // The components are at right angles but for a little.
+            let swapped = known[[j, i]] + 4.0 * f64::EPSILON * (values[i] - values[j]).abs();
+            *inside = (known[[i, j]] + rows[i]).min(swapped + rows[j]);
+        }
+        self.outside.iter_mut().for_each(|outside| *outside += error);
+    }
 }
 
 /// A residual below this share of its gap separates two components.
@@ -421,6 +471,11 @@ pub(crate) fn along(
     sums.into_iter().map(f64::abs).collect()
 }
 
+/// |uᵀr| of each column of residuals R and vectors U (d × m).
+pub(crate) fn inner(residuals: &Array2<f64>, vectors: ArrayView2<f64>) -> Vec<f64> {
+    along(residuals.view(), vectors, &vec![0.0; vectors.ncols()])
+}
+
 /// `Σ term(A u − λ u, u)` of each column; pieces of rows in parallel, their sums added in order.
 fn sums_of_columns(
     product: ArrayView2<f64>,
@@ -465,20 +520,31 @@ fn largest(values: impl Iterator<Item = f64>) -> f64 {
 /// Probes in a block.
 pub(crate) const PROBES: usize = 8;
 
+/// Whether k components of d features, `kept` with the guard, are so many that measuring every one of them would cost more than
+/// their scores.
+pub(crate) fn leaves_to_probes(k: usize, kept: usize, d: usize) -> bool {
+    8 * k > d.max(64) || kept > 3 * PROBES
+}
+
 /// A Gaussian coordinate is smaller than this with probability below 0.8 × this.
 const SMALL_COORDINATE: f64 = 0.1;
 
 /// The same for bounds that are to be close.
 const LARGER_COORDINATE: f64 = 0.2;
 
+/// The squares of [`PROBES`] normal numbers are hardly ever less together: see [`error_failure`].
+const SMALL_SQUARES: f64 = 0.04;
+
 /// The probability that all [`PROBES`] Gaussian probes are nearly orthogonal to a given direction.
 pub(crate) fn probe_failure() -> f64 {
     (0.8 * SMALL_COORDINATE).powi(PROBES as i32)
 }
 
-/// The probability that [`error_bound`] does not hold.
-pub(crate) fn error_failure() -> f64 {
-    (0.8 * LARGER_COORDINATE).powi(PROBES as i32)
+/// The probability that [`error_bound`] or one of k [`row_bounds`] does not hold.
+pub(crate) fn error_failure(k: usize) -> f64 {
+    // χ² with 8 degrees of freedom is below x with a probability of at most (x/2)⁴/4!.
+    let row = (0.5 * SMALL_SQUARES).powi(PROBES as i32 / 2) / 24.0;
+    (0.8 * LARGER_COORDINATE).powi(PROBES as i32) + k as f64 * row
 }
 
 /// A bound on the spectral norm of a matrix from its products with Gaussian probes
@@ -490,6 +556,13 @@ fn norm_bound(products: ArrayView2<f64>) -> f64 {
 /// The same for an error that is looked for everywhere: a closer bound that fails with [`error_failure`].
 pub(crate) fn error_bound(products: ArrayView2<f64>) -> f64 {
     longest(products) / LARGER_COORDINATE
+}
+
+/// Bounds on the length of every row of a matrix, from its products with Gaussian probes (k × 8): of a row they are
+/// normal numbers, and the sum of their squares is its square times one that has the χ² distribution.
+pub(crate) fn row_bounds(products: ArrayView2<f64>) -> Vec<f64> {
+    let bound = |row: ArrayView1<f64>| (row.dot(&row) / SMALL_SQUARES).sqrt();
+    products.rows().into_iter().map(bound).collect()
 }
 
 fn longest(columns: ArrayView2<f64>) -> f64 {
@@ -574,4 +647,98 @@ pub(crate) fn missed_by_matrix(
         true => (NoneMissed::Inertia, shift - last),
         false => (NoneMissed::Disproved, 0.0),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    /// Of a rest `diag(0, 0, 5)` probes without a third coordinate see nothing: the trace says that 5 are hidden.
+    #[test]
+    fn what_probes_cannot_have_seen_is_told_by_the_trace() {
+        let blind =
+            Array2::from_shape_fn(
+                (3, PROBES),
+                |(f, p)| {
+                    if f < 2 { [1.0, -1.0][(f + p) % 2] } else { 0.0 }
+                },
+            );
+        let first = array![[1.0], [0.0], [0.0]];
+        let mut products = Array2::<f64>::zeros((3, PROBES));
+        products.row_mut(0).assign(&(&blind.row(0) * 9.0));
+        let missed = |trace| {
+            let found = (blind.view(), first.view());
+            match missed_by_probes(products.view(), found.0, found.1, &[9.0], trace) {
+                NoneMissed::Probabilistic { bound, .. } => bound,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(missed(None), 0.0);
+        assert_eq!(missed(Some(14.0)), 5.0 / 9.0);
+        assert_eq!(missed(Some(9.0)), 0.0);
+        // What they do see accounts for the trace: of `diag(9, 5, 0)` every one sees 5.
+        products.row_mut(1).assign(&(&blind.row(1) * 5.0));
+        let bound = missed(Some(14.0));
+        assert!((bound - 5.0 / SMALL_COORDINATE / 9.0).abs() < 1e-12, "{bound}");
+    }
+
+    /// Of `diag(2, 1, 1)` the second value is not alone: values are counted above it, by as much as the factorisation
+    /// of a 3 × 3 matrix of norm 2 is exact to, twice.
+    #[test]
+    fn what_inertia_leaves_unseen_is_said() {
+        let matrix = Array2::from_diag(&ndarray::arr1(&[2.0, 1.0, 1.0]));
+        let vectors = array![[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+        let found = |noise: f64| {
+            let both = Some((matrix.view(), vectors.view()));
+            missed_by_matrix(both, &[2.0, 1.0, 1.0], 2, 4.0, noise).unwrap()
+        };
+        let (missed, unseen) = found(0.0);
+        assert_eq!(missed, NoneMissed::Inertia);
+        assert!((unseen / (96.0 * f64::EPSILON) - 1.0).abs() < 0.05, "{unseen:e}");
+        // With noise in the matrix, by that much more.
+        let (missed, unseen) = found(1e-6);
+        assert_eq!(missed, NoneMissed::Inertia);
+        assert!((unseen / 4e-6 - 1.0).abs() < 1e-6, "{unseen:e}");
+    }
+
+    /// `√(Σ 0.1² · 8 / 0.04)`, and χ² with 8 degrees below 0.04 with a probability of `0.02⁴/4!` at most.
+    #[test]
+    fn rows_are_bounded_by_the_squares_that_probes_see() {
+        let bounds = row_bounds(Array2::from_elem((2, PROBES), 0.1).view());
+        assert!((bounds[0] - 2f64.sqrt()).abs() < 1e-15 && bounds.len() == 2);
+        let expected = 0.16f64.powi(8) + 3.0 * 0.02f64.powi(4) / 24.0;
+        assert!((error_failure(3) / expected - 1.0).abs() < 1e-14);
+        let mut parts =
+            ResidualParts { inside: array![[1.0, 5.0], [2.0, 1.0]], outside: vec![3.0; 2] };
+        parts.widen(&[10.0, 0.5], 7.0, &[2.0, 1.0]);
+        assert_eq!(parts.outside, [10.0, 10.0]);
+        // Of (0, 1): 5 + 10 by its own row, 2 + 0.5 by that of (1, 0).
+        let off = (parts.inside[[0, 1]] - 2.5).abs() + (parts.inside[[1, 0]] - 2.5).abs();
+        assert!(off < 1e-14, "{}", parts.inside);
+    }
+
+    #[test]
+    fn rounded_vectors_have_a_certificate_of_their_own() {
+        let (a, b) = (0.6f64.cos(), 0.6f64.sin());
+        let of = Certificate {
+            evidence: Evidence::Data,
+            residuals: vec![1e-16; 2],
+            value_errors: vec![1e-16; 2],
+            angles: vec![1e-16; 2],
+            groups: Vec::new(),
+            group_angles: Vec::new(),
+            orthogonality: 1e-16,
+            rank: 2,
+            none_missed: NoneMissed::Complete,
+        };
+        let single = of.of_single(&[1.1, 0.3], array![[a, b], [-b, a]].view());
+        let [x, y] = [a, b].map(|v| f64::from(v as f32));
+        assert!((single.orthogonality - (x * x + y * y - 1.0).abs()).abs() < 1e-15);
+        assert!(single.orthogonality > 1e-9);
+        let moved = ((x - a).powi(2) + (y - b).powi(2)).sqrt();
+        assert!((single.angles[0] - 1e-16 - 2.0 * moved).abs() < 1e-20);
+        let off = (1.1 - f64::from(1.1f32)).abs() / 1.1;
+        assert!((single.value_errors[0] - 1e-16 - off).abs() < 1e-20);
+    }
 }

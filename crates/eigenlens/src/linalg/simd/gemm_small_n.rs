@@ -371,9 +371,6 @@ pub(super) mod wide {
             let mut middle = [_mm512_setzero_pd(); NV];
             for v in 0..NV {
                 middle[v] = _mm512_loadu_pd(center.add(v * 8));
-                for j in 0..C {
-                    sums[j][v] = _mm512_loadu_pd(out.add(j * stride + v * 8));
-                }
             }
             for _ in 0..x.rows {
                 let mut entries = [_mm512_setzero_pd(); NV];
@@ -393,7 +390,9 @@ pub(super) mod wide {
             }
             for v in 0..NV {
                 for j in 0..C {
-                    _mm512_storeu_pd(out.add(j * stride + v * 8), sums[j][v]);
+                    // Sums of their own first: every addition to a long one would round as much as its last.
+                    let out = out.add(j * stride + v * 8);
+                    _mm512_storeu_pd(out, _mm512_add_pd(_mm512_loadu_pd(out), sums[j][v]));
                 }
             }
         }

@@ -50,7 +50,7 @@ impl Certifier<'_> {
         let guard = usize::from(self.pairs.values.len() > k && self.pairs.vectors.ncols() > k);
         let kept = k + guard;
         // Measuring every one of many components would cost more than the scores.
-        let many = 8 * k > d.max(64) || kept > 3 * PROBES;
+        let many = certificate::leaves_to_probes(k, kept, d);
         let residual_model = if many { self.residual_model(solver, kept) } else { None };
         // The values of a matrix are counted beside the pass, where that takes long.
         let counted = solver.matrix().is_some_and(certificate::counts_values);
@@ -85,17 +85,20 @@ impl Certifier<'_> {
             self.rows,
             values.first().copied().unwrap_or(0.0),
         );
+        let quotients = score_moments.sums_of_squares().map(|s| s / self.divisor);
+        let quotients: Vec<f64> = quotients.collect();
         let mut bounds = match residual_model {
             Some(model) => {
-                let quotients = score_moments.squares.iter().map(|s| s / self.divisor);
-                let quotients: Vec<f64> = quotients.collect();
                 Bounds::believed(&model, &block, &values, measured(block.among()), &quotients)
             }
-            None => Bounds::measured(measured(0..kept), block.kept(), &values, k, &rounding),
+            None => Bounds::measured(measured(0..kept), block.kept(), &values, &quotients),
         };
         if bounds.too_wide(k, self.tolerance * values.first().map_or(0.0, |v| v.abs())) {
-            bounds = self.measured_alone(data, block.kept(), &values, &rounding)?;
+            bounds = self.measured_alone(data, block.kept(), &values, &quotients)?;
         }
+        rounding.add_to(&mut bounds.parts, block.kept(), &values);
+        // Where components were lost in rounding, how much of them there is is not known any better than that.
+        let drowned = if self.rank < k { rounding.drowning() } else { 0.0 };
         let mut rounding = rounding.of(block.kept(), &values);
         if guard == 0 && k < d {
             // Every component the samples can span was asked for: beside them the variance is 0.
@@ -117,12 +120,12 @@ impl Certifier<'_> {
             residuals: &bounds.residuals,
             along: &bounds.along,
             rounding,
-            parts: bounds.parts,
+            parts: Some(bounds.parts),
             orthogonality: certificate::orthogonality(block.vectors.slice(s![.., ..k])),
             rounding_floor: self.pairs.rounding_floor,
             evidence: bounds.evidence,
             none_missed,
-            unseen,
+            unseen: unseen.max(drowned),
         }))
     }
 
@@ -178,13 +181,13 @@ impl Certifier<'_> {
         data: &Standardized<T>,
         columns: ArrayView2<f64>,
         values: &[f64],
-        rounding: &PassRounding,
+        quotients: &[f64],
     ) -> Result<Bounds> {
         let mut product = Array2::zeros((0, 0));
         let gram = Some((0, &mut product));
         data.pass(columns, Pass { scores: None, gram, score_moments: None })?;
         product.par_mapv_inplace(|v| v / self.divisor);
-        Ok(Bounds::measured(product.view(), columns, values, self.values.len(), rounding))
+        Ok(Bounds::measured(product.view(), columns, values, quotients))
     }
 
     /// What the solver believes of the first `kept` columns.
@@ -249,28 +252,28 @@ impl Block {
 struct Bounds {
     residuals: Vec<f64>,
     along: Vec<f64>,
-    /// The residuals taken apart, where they were measured.
-    parts: Option<ResidualParts>,
+    /// The residuals of the components taken apart.
+    parts: ResidualParts,
     evidence: Evidence,
 }
 
 impl Bounds {
-    /// From `A C` itself (d × ·).
+    /// From `A C` itself (d × ·). The Rayleigh `quotients` of the components are the variances of their scores.
     fn measured(
         product: ArrayView2<f64>,
         columns: ArrayView2<f64>,
         values: &[f64],
-        k: usize,
-        rounding: &PassRounding,
+        quotients: &[f64],
     ) -> Bounds {
         let residuals = certificate::residuals(product, columns, values);
-        let along = certificate::along(product, columns, values);
-        let parts = Some(rounding.parts(product, columns, values, k));
+        let mut along = certificate::along(product, columns, values);
+        off_quotients(&mut along, columns, values, quotients);
+        let rest = rest(product, columns, values);
+        let parts = ResidualParts::of(&rest, columns.slice(s![.., ..quotients.len()]));
         Bounds { residuals, along, parts, evidence: Evidence::Data }
     }
 
     /// As the solver believes them, and how wrong it is about the probes, whose products with the data are `probed`.
-    /// The Rayleigh `quotients` of the leading components are the variances of their scores.
     fn believed(
         model: &ResidualModel,
         block: &Block,
@@ -278,17 +281,21 @@ impl Bounds {
         probed: ArrayView2<f64>,
         quotients: &[f64],
     ) -> Bounds {
-        let (mut residuals, mut along) = model.residuals(block.kept(), values);
+        let (columns, k) = (block.kept(), quotients.len());
+        let rest = model.rest(columns, values);
+        let (mut residuals, mut along) = (lengths(&rest), certificate::inner(&rest, columns));
         let difference = model.of_probes(block, values) - probed;
         let error = certificate::error_bound(difference.view());
         residuals.iter_mut().chain(&mut along).for_each(|bound| *bound += error);
-        let lengths = block.kept().map_axis(Axis(0), |u| u.dot(&u));
-        let of_pairs = along.iter_mut().zip(values).zip(&lengths);
-        for (((along, value), length), quotient) in of_pairs.zip(quotients) {
-            *along = (quotient - value * length).abs();
-        }
-        let evidence = Evidence::Probes { failure: certificate::error_failure() };
-        Bounds { residuals, along, parts: None, evidence }
+        off_quotients(&mut along, columns, values, quotients);
+        let found = columns.slice(s![.., ..k]);
+        let mut parts = ResidualParts::of(&rest, found);
+        // What the solver is wrong about lies outside the components for the most part: of what is along one of them
+        // the probes see a single number each, whose size says far more.
+        let inside = gemm::transposed_product(found, difference.view());
+        parts.widen(&certificate::row_bounds(inside.view()), error, values);
+        let evidence = Evidence::Probes { failure: certificate::error_failure(k) };
+        Bounds { residuals, along, parts, evidence }
     }
 
     /// Whether bounds by probes allow more than this for one of `k` components.
@@ -332,26 +339,41 @@ impl ResidualModel<'_> {
         }
     }
 
-    /// ‖A c − λ c‖ and |cᵀA c − λ| of each component, were it true.
-    fn residuals(&self, columns: ArrayView2<f64>, values: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    /// `A C − C Λ`, were it true.
+    fn rest(&self, columns: ArrayView2<f64>, values: &[f64]) -> Array2<f64> {
         match self {
             ResidualModel::Matrix(matrix) => {
-                let product = gemm::product(*matrix, columns);
-                let residuals = certificate::residuals(product.view(), columns, values);
-                (residuals, certificate::along(product.view(), columns, values))
+                rest(gemm::product(*matrix, columns).view(), columns, values)
             }
             ResidualModel::Remainder { basis, coefficients } => {
-                let inner = gemm::transposed_product(*basis, *basis).dot(coefficients);
-                let along = gemm::transposed_product(columns, *basis);
-                let each = coefficients.columns().into_iter().zip(inner.columns());
-                (
-                    each.map(|(c, inner)| c.dot(&inner).max(0.0).sqrt()).collect(),
-                    (along.rows().into_iter().zip(coefficients.columns()))
-                        .map(|(a, c)| a.dot(&c).abs())
-                        .collect(),
-                )
+                gemm::product(*basis, coefficients.view())
             }
         }
+    }
+}
+
+/// `A C − C Λ` (d × m), from `A C`.
+fn rest(product: ArrayView2<f64>, columns: ArrayView2<f64>, values: &[f64]) -> Array2<f64> {
+    let mut rest = product.to_owned();
+    for (mut rest, u) in rest.rows_mut().into_iter().zip(columns.rows()) {
+        for ((rest, u), value) in rest.iter_mut().zip(u).zip(values) {
+            *rest -= value * u;
+        }
+    }
+    rest
+}
+
+/// The length of every column.
+fn lengths(columns: &Array2<f64>) -> Vec<f64> {
+    columns.map_axis(Axis(0), |c| c.dot(&c).sqrt()).to_vec()
+}
+
+/// How far the values of the leading columns are from Rayleigh quotients that are known.
+fn off_quotients(along: &mut [f64], columns: ArrayView2<f64>, values: &[f64], quotients: &[f64]) {
+    let lengths = columns.map_axis(Axis(0), |u| u.dot(&u));
+    let of_pairs = along.iter_mut().zip(values).zip(&lengths);
+    for (((along, value), length), quotient) in of_pairs.zip(quotients) {
+        *along = (quotient - value * length).abs();
     }
 }
 

@@ -2,11 +2,12 @@
 
 use super::Pooling;
 use super::verify;
-use crate::data::{AnyDataset, DataShape, Dataset, Target};
+use crate::data::{AnyDataset, Dataset, Target};
 use crate::error::{Result, Warning};
 use crate::linalg::dense::power_of_two;
 use crate::linalg::gemm;
 use crate::model::parts::{Parts, Value};
+use crate::model::verified_by;
 use crate::model::{
     Classifier, Linear, LinearMap, Model, ModelCore, ScreeHeights, Shares, Summary, SummaryColumn,
     Verification, VerifyOptions, certificate_value, largest_weights, most_probable, number,
@@ -62,7 +63,7 @@ pub(super) struct WithinRecord {
 /// A fitted linear discriminant analysis. See [`Lda`](crate::Lda) for how to make one.
 #[derive(Debug)]
 pub struct LdaModel {
-    parts: LdaParts,
+    pub(super) parts: LdaParts,
     mean: Vec<f64>,
     class_means: Array2<f64>,
 }
@@ -281,7 +282,7 @@ impl LdaModel {
         target: &Target,
     ) -> Result<Verification> {
         let options = VerifyOptions::default();
-        verify::verify(&self.parts, &data.into().into_any(), Some(target), &options)
+        verify::verify(self, &data.into().into_any(), Some(target), &options)
     }
 
     /// The first `k` discriminants.
@@ -384,18 +385,7 @@ impl Model for LdaModel {
         self.parts.map.threads = threads;
     }
 
-    fn verify(
-        &self,
-        data: &AnyDataset,
-        target: Option<&Target>,
-        options: &VerifyOptions,
-    ) -> Result<Verification> {
-        verify::verify(&self.parts, data, target, options)
-    }
-
-    fn verification_memory(&self, shape: &DataShape) -> u64 {
-        verify::memory(&self.parts, shape)
-    }
+    verified_by!(verify::verify, verify::memory);
 
     fn certificate(&self) -> Option<&Certificate> {
         Some(self.certificate())

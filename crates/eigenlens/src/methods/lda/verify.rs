@@ -1,12 +1,12 @@
 //! A model checked against samples and their classes from scratch: plain loops that share nothing with the fit.
 
 use super::Pooling;
-use super::model::{LdaParts, WithinRecord};
+use super::model::{LdaModel, LdaParts, WithinRecord};
 use crate::data::{AnyDataset, DataShape, Target, TargetBody, UNLABELLED};
 use crate::error::{Error, Result};
 use crate::linalg::dense::power_of_two;
 use crate::model::verify::{
-    Checks, Reader, SMALL, Sums, Tridiagonal, Verification, VerifyOptions, dot, missing, rounding,
+    Checks, Reader, SMALL, Sums, Tridiagonal, Verification, VerifyOptions, dot, open, rounding,
     skip_the_run,
 };
 use ndarray::Array2;
@@ -15,19 +15,17 @@ use ndarray::Array2;
 /// `S_b w − λ Σ w` the length in units of the features' spread, or, where Σ has fewer directions than there are
 /// features, its products with the discriminants.
 pub(super) fn verify(
-    parts: &LdaParts,
+    model: &LdaModel,
     data: &AnyDataset,
     target: Option<&Target>,
     options: &VerifyOptions,
 ) -> Result<Verification> {
-    options.check(memory(parts, &data.shape()))?;
+    let (parts, d) = (&model.parts, model.parts.map.components.ncols());
+    let (mut checks, reader) = open(&parts.core, d, memory(model, &data.shape()), data, options)?;
     let target = target.ok_or_else(|| Error::NotDefined {
         what: "a check of discriminants",
         why: "no classes were given".into(),
     })?;
-    let mut checks = Checks::default();
-    let d = parts.map.components.ncols();
-    let reader = missing(&mut checks, parts.core.missing.as_ref(), data, d)?;
     let rows = match reader {
         None => 0,
         Some(reader) => {
@@ -44,7 +42,8 @@ pub(super) fn verify(
 }
 
 /// Bytes that a check takes beyond the data.
-pub(super) fn memory(parts: &LdaParts, shape: &DataShape) -> u64 {
+pub(super) fn memory(model: &LdaModel, shape: &DataShape) -> u64 {
+    let parts = &model.parts;
     let (c, d) = parts.class_offsets.dim();
     let sums = (c * d * (parts.map.rank + 2)) as u64 * (Sums::BYTES + 8);
     let matrix = if d <= SMALL { 3 * 8 * (d * d) as u64 } else { 0 };

@@ -1,7 +1,7 @@
 //! An embedding as every surface sees it.
 
 use super::{EmbeddingModel, LleVariant};
-use crate::data::{AnyDataset, DataShape, Dataset, Target};
+use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::graph::Neighborhood;
 use crate::linalg::dense::power_of_two;
@@ -11,7 +11,8 @@ use crate::model::parts::{Parts, Value};
 use crate::model::summary::{
     ScreeHeights, Shares, Summary, SummaryColumn, certificate_value, number, opening, percent,
 };
-use crate::model::{Verification, VerifyOptions, verify};
+use crate::model::verified_by;
+use crate::model::verify;
 use crate::scalar::Scalar;
 use crate::solver::Certificate;
 use ndarray::{Array2, ArrayView2};
@@ -54,18 +55,7 @@ impl Model for EmbeddingModel {
         Some(Shares { values: self.explained_variance_ratio()?, of: POSITIVE })
     }
 
-    fn verify(
-        &self,
-        data: &AnyDataset,
-        _: Option<&Target>,
-        options: &VerifyOptions,
-    ) -> Result<Verification> {
-        verify::embedding(self, data, options)
-    }
-
-    fn verification_memory(&self, shape: &DataShape) -> u64 {
-        verify::embedding_memory(self, shape)
-    }
+    verified_by!(verify::embedding, verify::embedding_memory);
 
     fn transform_f32(&self, data: &Dataset<f32>) -> Result<Array2<f32>> {
         self.transform(data)

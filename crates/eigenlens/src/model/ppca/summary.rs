@@ -1,14 +1,15 @@
 //! A probabilistic PCA as every surface sees it.
 
 use super::{EmRecord, PpcaModel};
-use crate::data::{AnyDataset, DataShape, Dataset, Target};
+use crate::data::Dataset;
 use crate::error::Result;
 use crate::model::ModelCore;
 use crate::model::capabilities::{Density, LatentGaussian, UncertainScores};
 use crate::model::fitted::{Linear, Model, scaled_by};
 use crate::model::parts::{Parts, Value};
 use crate::model::summary::{Shares, Summary, SummaryColumn, number, rows_value};
-use crate::model::{PcaModel, Verification, VerifyOptions, verify};
+use crate::model::verified_by;
+use crate::model::{PcaModel, verify};
 use crate::solver::Certificate;
 use ndarray::{Array2, ArrayView2};
 
@@ -110,18 +111,7 @@ impl Model for PpcaModel {
         self.reconstruct(data)
     }
 
-    fn verify(
-        &self,
-        data: &AnyDataset,
-        _: Option<&Target>,
-        options: &VerifyOptions,
-    ) -> Result<Verification> {
-        verify::ppca(self, data, options)
-    }
-
-    fn verification_memory(&self, shape: &DataShape) -> u64 {
-        verify::ppca_memory(self, shape)
-    }
+    verified_by!(verify::ppca, verify::ppca_memory);
 
     fn certificate(&self) -> Option<&Certificate> {
         Some(self.certificate())

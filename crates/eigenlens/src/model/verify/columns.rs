@@ -1,7 +1,7 @@
 //! Columns by plain loops: how many samples, which entries are missing, means and variances.
 
 use super::rows::{Entries, Reader, Treatment};
-use super::{Batch, Checks, Sum, Sums};
+use super::{Batch, Checks, Sum, Sums, VerifyOptions};
 use crate::data::{AnyDataset, Missing, MissingReport};
 use crate::error::{Error, Result};
 use crate::linalg::dense::power_of_two;
@@ -233,6 +233,22 @@ impl MissingSums {
             *count += usize::from(v.is_nan());
         }
     }
+}
+
+/// How every check of a model begins: within its budget, with the rows as the model saw them; without rows where what was
+/// missing cannot be told.
+pub(crate) fn open<'a>(
+    core: &ModelCore,
+    d: usize,
+    memory: u64,
+    data: &'a AnyDataset,
+    options: &VerifyOptions,
+) -> Result<(Checks, Option<Reader<'a>>)> {
+    options.check(memory)?;
+    super::need_samples(core)?;
+    let mut checks = Checks::default();
+    let reader = missing(&mut checks, core.missing.as_ref(), data, d)?;
+    Ok((checks, reader))
 }
 
 /// What the model says was done about missing entries, checked against where they are; the rows as they are to be

@@ -5,7 +5,7 @@ use super::pairs::Wording;
 use super::rows::Reader;
 use super::symmetric::{Claimed, Symmetric, all_rows};
 use super::{Checks, Sum, Verification, VerifyOptions, dot, norm, pca, skip_the_run};
-use crate::data::{AnyDataset, DataShape};
+use crate::data::{AnyDataset, DataShape, Target};
 use crate::error::Result;
 use crate::graph::{Metric, Neighborhood, Network};
 use crate::linalg::dense::power_of_two;
@@ -21,13 +21,12 @@ const MOST_SAMPLES: usize = 3000;
 pub(in crate::model) fn verify(
     model: &EmbeddingModel,
     data: &AnyDataset,
+    _: Option<&Target>,
     options: &VerifyOptions,
 ) -> Result<Verification> {
-    options.check(memory(model, &data.shape()))?;
-    let parts = model.parts();
-    let mut checks = Checks::default();
+    let (parts, needed) = (model.parts(), memory(model, &data.shape()));
     let d = parts.map.n_features();
-    let reader = columns::missing(&mut checks, parts.core.missing.as_ref(), data, d)?;
+    let (mut checks, reader) = columns::open(&parts.core, d, needed, data, options)?;
     let n = parts.coordinates.nrows();
     if let Some(reader) = &reader {
         match &parts.map {
@@ -59,7 +58,7 @@ pub(in crate::model) fn memory(model: &EmbeddingModel, shape: &DataShape) -> u64
     let (n, d) = (model.n_samples().min(MOST_SAMPLES) as u64, shape.n_features as u64);
     let k = model.n_components() as u64;
     let linear = match &model.parts().map {
-        EmbeddingMap::Linear { pca, .. } => pca::memory(pca.parts(), shape),
+        EmbeddingMap::Linear { pca, .. } => pca::memory(pca, shape),
         _ => 8 * n * (d + 3 * n.max(super::SMALL as u64)),
     };
     linear + 8 * n * 6 * (k + 10) + Reader::memory(shape.n_features)

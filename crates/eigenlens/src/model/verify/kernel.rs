@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::kernel::ResolvedKernel;
 use crate::model::{
     KernelAccuracy, KernelBody, KernelMap, KernelPcaModel, KernelPcaParts, KernelSupervisedParts,
-    KernelSupervisedPcaModel,
+    KernelSupervisedPcaModel, ModelCore,
 };
 use rayon::prelude::*;
 
@@ -52,19 +52,14 @@ impl Gram<'_> {
 pub(in crate::model) fn verify(
     model: &KernelPcaModel,
     data: &AnyDataset,
+    _: Option<&Target>,
     options: &VerifyOptions,
 ) -> Result<Verification> {
-    options.check(memory(model.n_components(), &data.shape()))?;
-    let parts = model.parts();
-    let mut checks = Checks::default();
-    let reader =
-        columns::missing(&mut checks, parts.core.missing.as_ref(), data, parts.n_features)?;
-    let mut n = 0;
-    if let Some(reader) = reader {
-        let rows = all_rows(&reader)?;
-        n = rows.len();
-        checks.samples(&parts.core, &reader, n as f64);
-        let gram = Gram { kernel: model.kernel(), rows };
+    let (parts, kernel) = (model.parts(), model.kernel());
+    let (mut checks, opened) =
+        open(&parts.core, (model.n_components(), parts.n_features), kernel, data, options)?;
+    let n = opened.as_ref().map_or(0, |(gram, _)| gram.n());
+    if let Some((gram, reader)) = opened {
         match (&parts.accuracy, &parts.body) {
             _ if n.saturating_mul(n) > MOST_VALUES => {
                 let reason = "so many kernel values would take longer than three fits";
@@ -83,9 +78,28 @@ pub(in crate::model) fn verify(
             (_, body) => check_approximate(&mut checks, parts, body, &gram),
         }
     }
+    Ok(close(checks, n, options))
+}
+
+/// The samples in memory, counted, and the kernel between them; for k components of so many features.
+fn open<'a>(
+    core: &ModelCore,
+    (k, d): (usize, usize),
+    kernel: &'a ResolvedKernel,
+    data: &'a AnyDataset,
+    options: &VerifyOptions,
+) -> Result<(Checks, Option<(Gram<'a>, Reader<'a>)>)> {
+    let (mut checks, reader) = columns::open(core, d, memory(k, &data.shape()), data, options)?;
+    let Some(reader) = reader else { return Ok((checks, None)) };
+    let gram = Gram { kernel, rows: all_rows(&reader)? };
+    checks.samples(core, &reader, gram.n() as f64);
+    Ok((checks, Some((gram, reader))))
+}
+
+fn close(mut checks: Checks, rows: usize, options: &VerifyOptions) -> Verification {
     skip_the_run(&mut checks);
     checks.skip("the warnings and the parameters of the kernel", "they are what was asked for");
-    Ok(checks.finish(n, options))
+    checks.finish(rows, options)
 }
 
 /// Bytes that a check takes beyond the data: all samples, and a few vectors over them.
@@ -276,17 +290,11 @@ pub(in crate::model) fn verify_supervised(
     target: Option<&Target>,
     options: &VerifyOptions,
 ) -> Result<Verification> {
-    options.check(memory(model.n_components(), &data.shape()))?;
-    let parts = model.parts();
-    let mut checks = Checks::default();
-    let reader =
-        columns::missing(&mut checks, parts.core.missing.as_ref(), data, parts.n_features)?;
-    let mut n = 0;
-    if let Some(reader) = reader {
-        let rows = all_rows(&reader)?;
-        n = rows.len();
-        checks.samples(&parts.core, &reader, n as f64);
-        let gram = Gram { kernel: model.kernel(), rows };
+    let (parts, kernel) = (model.parts(), model.kernel());
+    let (mut checks, opened) =
+        open(&parts.core, (model.n_components(), parts.n_features), kernel, data, options)?;
+    let n = opened.as_ref().map_or(0, |(gram, _)| gram.n());
+    if let Some((gram, reader)) = opened {
         let labels = LabelOperator::new(target, &parts.target, &vec![1.0; n])?;
         match labels {
             Some(labels) if n.saturating_mul(n) <= MOST_VALUES => {
@@ -297,9 +305,7 @@ pub(in crate::model) fn verify_supervised(
                 .skip("components and dependence", "the target or the samples do not allow it"),
         }
     }
-    skip_the_run(&mut checks);
-    checks.skip("the warnings and the parameters of the kernel", "they are what was asked for");
-    Ok(checks.finish(n, options))
+    Ok(close(checks, n, options))
 }
 
 fn check_directions(

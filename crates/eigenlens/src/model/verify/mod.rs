@@ -36,7 +36,7 @@ pub(super) use sparse::{memory as sparse_pca_memory, verify as sparse_pca};
 pub(super) use supervised::{memory as supervised_memory, verify as supervised};
 
 pub(crate) use arithmetic::{Sum, Sums, dot, norm};
-pub(crate) use columns::{MissingSums, missing, rounding};
+pub(crate) use columns::{MissingSums, open, rounding};
 pub(crate) use dense::{SMALL, Tridiagonal};
 pub(crate) use rows::{Batch, Reader};
 

@@ -182,7 +182,8 @@ impl MeasuredPairs<'_> {
     fn check_evidence(&self, checks: &mut Checks) {
         if let Evidence::Probes { failure } = self.certificate.evidence {
             let claim = "probability that the bounds on residuals fail";
-            checks.bound(claim, failure, certificate::error_failure(), 1e-3 * failure);
+            let k = self.certificate.residuals.len();
+            checks.bound(claim, failure, certificate::error_failure(k), 1e-3 * failure);
         }
     }
 

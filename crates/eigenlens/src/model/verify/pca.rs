@@ -8,26 +8,26 @@ use super::missed::{Left, PROBES, Probes};
 use super::pairs::{MeasuredPairs, Wording};
 use super::rows::Reader;
 use super::{Checks, Sum, Sums, Verification, VerifyOptions, norm, ppca, skip_the_run, warnings};
-use crate::data::{AnyDataset, DataShape};
+use crate::data::{AnyDataset, DataShape, Target};
 use crate::error::Result;
 use crate::linalg::dense::power_of_two;
-use crate::model::PcaParts;
+use crate::model::{PcaModel, PcaParts};
 use crate::plan::Route;
+use crate::solver::certificate;
 use crate::solver::finish::sign_of;
 use crate::solver::{Evidence, NoneMissed};
 use ndarray::ArrayView1;
 
 /// Checks a model of complete data, or of data that were completed by leaving out or filling in.
 pub(in crate::model) fn verify(
-    parts: &PcaParts,
+    model: &PcaModel,
     data: &AnyDataset,
+    _: Option<&Target>,
     options: &VerifyOptions,
 ) -> Result<Verification> {
-    options.check(memory(parts, &data.shape()))?;
-    super::need_samples(&parts.core)?;
-    let mut checks = Checks::default();
+    let (parts, needed) = (model.parts(), memory(model, &data.shape()));
     let d = parts.map.components.ncols();
-    let reader = columns::missing(&mut checks, parts.core.missing.as_ref(), data, d)?;
+    let (mut checks, reader) = columns::open(&parts.core, d, needed, data, options)?;
     let rows = match &reader {
         Some(reader) if parts.core.plan.route == Route::Em => {
             ppca::fixed_point(&mut checks, parts, None, None, false, reader, options)?
@@ -40,8 +40,8 @@ pub(in crate::model) fn verify(
 }
 
 /// Bytes that a check takes beyond the data.
-pub(in crate::model) fn memory(parts: &PcaParts, shape: &DataShape) -> u64 {
-    let (k, d) = parts.map.components.dim();
+pub(in crate::model) fn memory(model: &PcaModel, shape: &DataShape) -> u64 {
+    let (k, d) = model.parts().map.components.dim();
     let vectors = (k + PROBES) as u64 * d as u64 * (8 * 4 + Sums::BYTES);
     let matrix = if d <= SMALL { 4 * 8 * (d * d) as u64 } else { 0 };
     vectors + matrix + 12 * 8 * d as u64 + Reader::memory(shape.n_features) + (1 << 16)
@@ -305,4 +305,35 @@ fn check_ways(checks: &mut Checks, parts: &PcaParts) {
     };
     let found = if fits { claimed.to_string() } else { format!("the {route} route") };
     checks.other(claim, claimed, found, fits);
+    check_one_by_one(checks, parts);
+}
+
+/// Residuals of few components are measured one by one. Many are left to random probes, unless what those can say is
+/// not good enough.
+fn check_one_by_one(checks: &mut Checks, parts: &PcaParts) {
+    let (k, d) = parts.map.components.dim();
+    let kept = k + usize::from(parts.next_value.is_some());
+    let claim = "whether residuals were measured one by one";
+    let probed = certificate::leaves_to_probes(k, kept, d);
+    match parts.certificate.evidence {
+        Evidence::Probes { .. } => checks.other(claim, "by random probes", words(probed), probed),
+        Evidence::Data if probed => {
+            // Probes see all residuals at once, and allow for five times as much.
+            let sees = 100.0 * (kept as f64).sqrt() * parts.certificate.relative_residual();
+            match parts.core.plan.route {
+                Route::Covariance | Route::Dual if sees < parts.tolerance => {
+                    checks.other(claim, "one by one", words(probed), false);
+                }
+                Route::Covariance | Route::Dual => {
+                    checks.other(claim, "one by one", words(false), true)
+                }
+                _ => checks.skip(claim, "an iteration that looked again measures them all"),
+            }
+        }
+        _ => {}
+    }
+}
+
+fn words(probed: bool) -> &'static str {
+    if probed { "so many are left to random probes" } else { "one by one" }
 }

@@ -7,7 +7,7 @@ use super::missed::{Left, PROBES, Probes};
 use super::pairs::{MeasuredPairs, Wording};
 use super::rows::Reader;
 use super::{Checks, Verification, VerifyOptions, dot, norm, pca, skip_the_run};
-use crate::data::{AnyDataset, DataShape, Missing};
+use crate::data::{AnyDataset, DataShape, Missing, Target};
 use crate::error::{Result, Warning};
 use crate::linalg::dense::power_of_two;
 use crate::model::ppca::EmRecord;
@@ -18,14 +18,12 @@ use crate::passes::Scaler;
 pub(in crate::model) fn verify(
     model: &PpcaModel,
     data: &AnyDataset,
+    _: Option<&Target>,
     options: &VerifyOptions,
 ) -> Result<Verification> {
-    options.check(memory(model, &data.shape()))?;
-    super::need_samples(&model.body.parts().core)?;
-    let parts = model.body.parts();
-    let mut checks = Checks::default();
+    let (parts, needed) = (model.body.parts(), memory(model, &data.shape()));
     let d = parts.map.components.ncols();
-    let reader = columns::missing(&mut checks, parts.core.missing.as_ref(), data, d)?;
+    let (mut checks, reader) = columns::open(&parts.core, d, needed, data, options)?;
     let rows = match (&reader, &model.em) {
         (None, _) => 0,
         (Some(reader), None) => {
@@ -48,7 +46,7 @@ pub(in crate::model) fn verify(
 /// Bytes that a check takes beyond the data.
 pub(in crate::model) fn memory(model: &PpcaModel, shape: &DataShape) -> u64 {
     let (k, d) = (model.n_components() as u64, model.n_features() as u64);
-    pca::memory(model.body.parts(), shape) + 8 * d * (k + 2) * (k + 2)
+    pca::memory(&model.body, shape) + 8 * d * (k + 2) * (k + 2)
 }
 
 /// σ² is the mean of what the components leave, divisor n; the likelihood is that at its maximum.
@@ -264,12 +262,11 @@ fn check_warnings(checks: &mut Checks, parts: &PcaParts, em: Option<&EmRecord>, 
 pub(in crate::model) fn verify_mixture(
     model: &PpcaMixtureModel,
     data: &AnyDataset,
+    _: Option<&Target>,
     options: &VerifyOptions,
 ) -> Result<Verification> {
-    options.check(mixture_memory(model, &data.shape()))?;
-    let mut checks = Checks::default();
-    let d = model.n_features();
-    let reader = columns::missing(&mut checks, model.core.missing.as_ref(), data, d)?;
+    let (d, needed) = (model.n_features(), mixture_memory(model, &data.shape()));
+    let (mut checks, reader) = columns::open(&model.core, d, needed, data, options)?;
     let rows = match reader {
         None => 0,
         Some(reader) => {

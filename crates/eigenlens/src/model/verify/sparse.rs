@@ -5,7 +5,7 @@ use super::covariance::{Covariance, Gather};
 use super::dense::{SMALL, Tridiagonal};
 use super::rows::Reader;
 use super::{Checks, Sum, Sums, Verification, VerifyOptions, dot, skip_the_run};
-use crate::data::{AnyDataset, DataShape};
+use crate::data::{AnyDataset, DataShape, Target};
 use crate::error::Result;
 use crate::linalg::dense::power_of_two;
 use crate::model::{SparseParts, SparsePcaModel};
@@ -13,14 +13,12 @@ use crate::model::{SparseParts, SparsePcaModel};
 pub(in crate::model) fn verify(
     model: &SparsePcaModel,
     data: &AnyDataset,
+    _: Option<&Target>,
     options: &VerifyOptions,
 ) -> Result<Verification> {
-    options.check(memory(model, &data.shape()))?;
-    super::need_samples(&model.parts().core)?;
-    let parts = model.parts();
-    let mut checks = Checks::default();
+    let (parts, needed) = (model.parts(), memory(model, &data.shape()));
     let d = parts.components.ncols();
-    let reader = columns::missing(&mut checks, parts.core.missing.as_ref(), data, d)?;
+    let (mut checks, reader) = columns::open(&parts.core, d, needed, data, options)?;
     let rows = match reader {
         None => 0,
         Some(reader) => {

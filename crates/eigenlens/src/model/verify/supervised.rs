@@ -19,11 +19,9 @@ pub(in crate::model) fn verify(
     target: Option<&Target>,
     options: &VerifyOptions,
 ) -> Result<Verification> {
-    options.check(memory(model, &data.shape()))?;
-    let parts = model.parts();
-    let mut checks = Checks::default();
+    let (parts, needed) = (model.parts(), memory(model, &data.shape()));
     let d = parts.map.components.ncols();
-    let reader = columns::missing(&mut checks, parts.core.missing.as_ref(), data, d)?;
+    let (mut checks, reader) = columns::open(&parts.core, d, needed, data, options)?;
     let rows = match reader {
         None => 0,
         Some(reader) => {
