@@ -529,14 +529,14 @@ impl SparsePca {
                 [(self.start.is_some(), "a start"), (!self.learns, "not to learn")];
             misplaced(&of_dictionaries, "belongs to dictionaries")?;
         }
-        if let Some(start) = &self.start {
-            if start.dim() != (self.k, d) || start.iter().any(|v| !v.is_finite()) {
-                return Err(Error::Shape {
-                    what: "the start",
-                    found: format!("the shape {} × {}", start.nrows(), start.ncols()),
-                    expected: format!("{} × {d} finite numbers", self.k),
-                });
-            }
+        if let Some(start) = &self.start
+            && (start.dim() != (self.k, d) || start.iter().any(|v| !v.is_finite()))
+        {
+            return Err(Error::Shape {
+                what: "the start",
+                found: format!("the shape {} × {}", start.nrows(), start.ncols()),
+                expected: format!("{} × {d} finite numbers", self.k),
+            });
         }
         let check_counts = |name, counts: &PerComponent<usize>| {
             let counts = counts.spread(name, self.k)?;
