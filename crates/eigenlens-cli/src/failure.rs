@@ -3,7 +3,6 @@
 use crate::options::{Bytes, flag};
 use eigenlens::{ErrorKind, Hint};
 use std::panic::{self, AssertUnwindSafe};
-use std::process::ExitCode;
 use std::sync::Mutex;
 
 /// Everything that can end a command early.
@@ -229,10 +228,10 @@ fn hint_words(hint: &Hint) -> String {
 }
 
 /// A usage message of the parser, on the stream and with the exit code that fit.
-pub fn usage(message: &clap::Error) -> ExitCode {
+pub fn usage(message: &clap::Error) -> u8 {
     // Where the stream is closed there is nobody to tell.
     let _ = message.print();
-    if message.use_stderr() { ExitCode::from(64) } else { ExitCode::SUCCESS }
+    if message.use_stderr() { 64 } else { 0 }
 }
 
 /// Runs something and turns a panic into a failure.

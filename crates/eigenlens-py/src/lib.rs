@@ -5,6 +5,7 @@
 mod arrow;
 mod association;
 mod choose;
+mod command;
 mod data;
 mod dependence;
 mod errors;
@@ -21,6 +22,10 @@ mod records;
 mod target;
 mod verify;
 
+/// The program's: it keeps `--memory` for the command, and passes everything on to the system for all else.
+#[global_allocator]
+static ALLOCATOR: eigenlens_cli::Allocator = eigenlens_cli::Allocator;
+
 /// The compiled part of `eigenlens`.
 #[pyo3::pymodule]
 mod _core {
@@ -30,6 +35,8 @@ mod _core {
     use super::association::associations;
     #[pymodule_export]
     use super::choose::{choose_n_components, rule_names};
+    #[pymodule_export]
+    use super::command::command;
     #[pymodule_export]
     use super::dependence::hsic;
     #[pymodule_export]
