@@ -282,7 +282,7 @@ fn false_claims_of_principal_components_are_named() {
 fn bounds_by_probes_do_not_pass_for_measured_ones() {
     let x = table(400, 60);
     let data = AnyDataset::from(Dataset::from(&x));
-    let honest = Pca::new(30).solver(Solver::Covariance).fit(&x).unwrap().to_parts().unwrap();
+    let honest = Pca::new(30).solver(Solver::Covariance).fit(&x).unwrap().to_parts();
     let kind = |name: &str| Value::map([("kind", Value::from(name))]);
     let probes = entry(&mut honest.clone().description, &["certificate", "evidence"]).clone();
     assert_ne!(probes, kind("data"));
@@ -292,7 +292,7 @@ fn bounds_by_probes_do_not_pass_for_measured_ones() {
         "measured one by one",
     );
     check(&honest, &data, None, &[relabelled]);
-    let few = Pca::new(3).fit(&x).unwrap().to_parts().unwrap();
+    let few = Pca::new(3).fit(&x).unwrap().to_parts();
     let relabelled = forgery(
         "measured bounds relabelled",
         move |p| set(p, &["certificate", "evidence"], probes.clone()),
