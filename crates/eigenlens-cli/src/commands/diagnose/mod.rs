@@ -74,6 +74,9 @@ fn check(args: &Diagnose, model: &dyn Model) -> Result<(), Failure> {
     }
 }
 
+/// How a table is completed, so that only its name is still to be given.
+type CompleteTable<'c> = &'c dyn Fn(TableOutput) -> Result<Complete, Failure>;
+
 /// The tables that go to files.
 struct Files {
     samples: Option<TableOutput>,
@@ -138,8 +141,7 @@ impl Files {
         let mut written = Vec::new();
         let mut files: Vec<Complete> = Vec::new();
         let features = |table| Rows::features(model)?.write(table);
-        let outputs: [(_, Option<TableOutput>, &dyn Fn(TableOutput) -> Result<Complete, Failure>);
-            5] = [
+        let outputs: [(_, _, CompleteTable); 5] = [
             ("samples", self.samples, &TableOutput::complete),
             ("contributions", self.contributions, &TableOutput::complete),
             ("features", self.features, &features),
