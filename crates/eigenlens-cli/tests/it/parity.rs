@@ -191,7 +191,7 @@ impl InRust {
             }
             "fit_moments" => {
                 let (first, second) = self.x.view().split_at(Axis(0), 20);
-                let of = |rows| Moments::of(&Dataset::dense(rows), &Default::default()).unwrap();
+                let of = |rows| Moments::of(Dataset::dense(rows), &Default::default()).unwrap();
                 let moments = of(first).merge(&of(second)).unwrap();
                 let values = said(self.values.method(), &[("path", "")]);
                 let shape = DataShape::dense(36, 4);

@@ -667,19 +667,19 @@ mod tests {
         let first = array![[1.0], [0.0], [0.0]];
         let mut products = Array2::<f64>::zeros((3, PROBES));
         products.row_mut(0).assign(&(&blind.row(0) * 9.0));
-        let missed = |trace| {
+        let missed = |products: &Array2<f64>, trace| {
             let found = (blind.view(), first.view());
             match missed_by_probes(products.view(), found.0, found.1, &[9.0], trace) {
                 NoneMissed::Probabilistic { bound, .. } => bound,
                 other => panic!("{other:?}"),
             }
         };
-        assert_eq!(missed(None), 0.0);
-        assert_eq!(missed(Some(14.0)), 5.0 / 9.0);
-        assert_eq!(missed(Some(9.0)), 0.0);
+        assert_eq!(missed(&products, None), 0.0);
+        assert_eq!(missed(&products, Some(14.0)), 5.0 / 9.0);
+        assert_eq!(missed(&products, Some(9.0)), 0.0);
         // What they do see accounts for the trace: of `diag(9, 5, 0)` every one sees 5.
         products.row_mut(1).assign(&(&blind.row(1) * 5.0));
-        let bound = missed(Some(14.0));
+        let bound = missed(&products, Some(14.0));
         assert!((bound - 5.0 / SMALL_COORDINATE / 9.0).abs() < 1e-12, "{bound}");
     }
 
