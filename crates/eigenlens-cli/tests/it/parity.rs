@@ -354,10 +354,7 @@ impl OnTheCommandLine {
                 Array2::from_shape_fn((3, 4), |(i, j)| found[i][j])
             }
             "impute" => self.out(&["impute", MODEL, "holes.csv"]),
-            "predict" => {
-                let found = self.out(&["predict", MODEL, "new.csv"]);
-                found.slice_move(s![.., ..])
-            }
+            "predict" => self.out(&["predict", MODEL, "new.csv"]),
             "standard_errors" => {
                 let text = sandbox.ok(&["transform", MODEL, "new.csv", "--standard-errors"]);
                 let (names, _) = table(&text);

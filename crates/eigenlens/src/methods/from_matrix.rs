@@ -148,9 +148,14 @@ pub(super) fn plan_table(shape: &DataShape, options: &Options) -> Result<Plan> {
     plan(Route::GivenCovariance, d, 2, options)
 }
 
-/// The plan of a fit from a d × d matrix, of which there are so many copies beside it.
+/// Bytes of the batches in which a table that is a matrix is read.
+pub(super) const BATCHES: u64 = 4 << 20;
+
+/// The plan of a fit from a d × d matrix, of which there are so many copies beside it where it is a table.
 fn plan(route: Route, d: usize, copies: u64, options: &Options) -> Result<Plan> {
-    let (reason, needed) = ("a matrix in place of data".into(), (8 + copies) * (8 * d * d) as u64);
+    let reading = if copies > 0 { BATCHES } else { 0 };
+    let needed = (8 + copies) * (8 * d * d) as u64 + reading;
+    let reason = "a matrix in place of data".into();
     plan::only(route, reason, 0, needed, options.memory)
 }
 

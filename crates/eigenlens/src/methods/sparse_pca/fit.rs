@@ -231,7 +231,8 @@ fn given(
 fn plan_given(of: &SparsePca, route: Route, d: usize) -> Result<Plan> {
     let d = d as u64;
     let exact = of.proof.is_some();
-    let needed = 8 * 10 * d * d + extra_memory(of, d, Route::Covariance, exact);
+    let reading = if of.fit.covariance.is_some() { from_matrix::BATCHES } else { 0 };
+    let needed = 8 * 10 * d * d + extra_memory(of, d, Route::Covariance, exact) + reading;
     let reason = "a matrix in place of data".into();
     plan::only(route, reason, 0, needed, of.fit.options.memory)
 }
