@@ -234,3 +234,52 @@ def test_certificates_are_of_the_components_as_they_are_rounded(spread, estimato
     stated = fitted.certificate_.orthogonality
     assert off <= stated + 1e-15 and stated <= off + 1e-14
     assert fitted.certificate_.angles.min() > 1e-9
+
+
+class OnlyArrayApi:
+    """An array of another library: it can be asked for its memory, and NumPy does not know it."""
+
+    def __init__(self, values):
+        self._values = values
+
+    def __array_namespace__(self):
+        raise NotImplementedError
+
+    def __dlpack__(self, **asked):
+        return self._values.__dlpack__(**asked)
+
+    def __dlpack_device__(self):
+        return self._values.__dlpack_device__()
+
+
+def test_arrays_of_other_libraries_are_converted(spread):
+    pca = PCA(2).fit(OnlyArrayApi(spread))
+    assert bits(pca) == bits(PCA(2).fit(spread))
+    assert np.array_equal(pca.transform(OnlyArrayApi(spread)), pca.transform(spread))
+
+
+def test_a_lazy_frame_is_collected(spread):
+    pl = pytest.importorskip("polars")
+    frame = pl.DataFrame(spread, schema=list("abcdef"))
+    pca = PCA(2).fit(frame.lazy().with_columns(pl.col("a") * 1))
+    assert bits(pca) == bits(PCA(2).fit(frame))
+    assert list(pca.feature_names_in_) == list("abcdef")
+    assert np.array_equal(pca.transform(frame.lazy()), pca.transform(frame))
+
+
+def test_a_record_batch_has_its_names(spread):
+    pa = pytest.importorskip("pyarrow")
+    batch = pa.RecordBatch.from_arrays(list(spread.T.copy()), names=list("abcdef"))
+    pca = PCA(2).fit(batch)
+    assert list(pca.feature_names_in_) == list("abcdef")
+    assert bits(pca) == bits(PCA(2).fit(pa.Table.from_batches([batch])))
+
+
+@pytest.mark.parametrize("kind", [str, None])
+def test_a_list_of_paths_is_one_table(spread, tmp_path, kind):
+    paths = [tmp_path / f"{part}.csv" for part in "ab"]
+    for path, rows in zip(paths, np.array_split(spread, 2), strict=True):
+        np.savetxt(path, rows, delimiter=",", header="u,v,w,x,y,z", comments="", fmt="%.17g")
+    pca = PCA(2).fit([kind(path) if kind else path for path in paths])
+    assert pca.n_samples_ == 200 and list(pca.feature_names_in_) == list("uvwxyz")
+    assert np.allclose(pca.components_, PCA(2).fit(spread).components_)

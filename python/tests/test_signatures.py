@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import typing
 
 import pytest
 
 import eigenlens
+from eigenlens._constraints import Words
 
 sklearn = pytest.importorskip("sklearn")
 from sklearn.utils import all_estimators  # noqa: E402
@@ -45,3 +47,23 @@ def test_what_we_add_is_named(theirs):
         if parameter.name not in known:
             assert parameter.kind is parameter.KEYWORD_ONLY, parameter.name
             assert parameter.default is not parameter.empty, parameter.name
+
+
+def literals(annotation) -> set[str]:
+    """The texts that an annotation allows."""
+    found = typing.get_args(annotation)
+    if typing.get_origin(annotation) is typing.Literal:
+        return {one for one in found if isinstance(one, str)}
+    return set().union(*map(literals, found)) if found else set()
+
+
+@pytest.mark.parametrize("theirs", THEIRS, ids=lambda kind: kind.__name__)
+def test_types_list_the_words_that_are_allowed(theirs):
+    ours = getattr(eigenlens, theirs.__name__)
+    hints = typing.get_type_hints(ours.__init__)
+    for name, allowed in ours._constraints.items():
+        words = {word for one in allowed if isinstance(one, Words) for word in one.words}
+        if literals(hints[name]):
+            assert literals(hints[name]) == words, name
+    solvers = [name for name in hints if name.endswith("solver")]
+    assert all(literals(hints[name]) for name in solvers)

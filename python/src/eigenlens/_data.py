@@ -63,6 +63,7 @@ def for_estimator(
     table = as_table(X)
     if table is not None:
         return _from_files(estimator, table, reset=reset, sample_weight=sample_weight)
+    X = _in_memory_table(X)
     checks: dict[str, Any] = {
         "accept_sparse": "csr" if accept_sparse else False,
         "dtype": [np.float64, np.float32],
@@ -95,7 +96,7 @@ def alone(X: Any, sample_weight: Any = None, *, ensure_min_samples: int = 1) -> 
         data = _files(table.open())
         data.given["weights"] = _file_weights(sample_weight)
         return data
-    names, X = _from_arrow(X)
+    names, X = _from_arrow(_in_memory_table(X))
     if names is None:
         names = feature_names(X)
     X = check_array(
@@ -170,6 +171,23 @@ def _compressed(X: Any) -> tuple[Any, ...]:
         np.asarray(X.indices, dtype=np.int32),
         np.ascontiguousarray(X.data),
     )
+
+
+def _in_memory_table(X: Any) -> Any:
+    """What validation knows, of what it does not: a query that has to be run, a part of an Arrow table, an array of
+    another library on this machine's processor."""
+    if isinstance(X, np.ndarray):
+        return X
+    kind = f"{type(X).__module__.split('.')[0]}.{type(X).__name__}"
+    if kind == "polars.LazyFrame":
+        return X.collect()
+    if kind == "pyarrow.RecordBatch":
+        import pyarrow
+
+        return pyarrow.Table.from_batches([X])
+    if hasattr(X, "__array_namespace__") and hasattr(X, "__dlpack__"):
+        return np.from_dlpack(X)
+    return X
 
 
 def _from_arrow(X: Any) -> tuple[list[str] | None, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -111,11 +111,11 @@ class Isomap(Embedding):
         n_neighbors: int | None = 5,
         radius: float | None = None,
         n_components: int = 2,
-        eigen_solver: str = "auto",
+        eigen_solver: Literal["auto", "arpack", "dense"] = "auto",
         tol: float = 0,
         max_iter: int | None = None,
-        path_method: str = "auto",
-        neighbors_algorithm: str = "auto",
+        path_method: Literal["auto", "FW", "D"] = "auto",
+        neighbors_algorithm: Literal["auto", "brute", "kd_tree", "ball_tree"] = "auto",
         n_jobs: int | None = None,
         metric: str | Callable[..., float] = "minkowski",
         p: float = 2,

@@ -136,15 +136,15 @@ class KernelPCA(Estimator):
         kernel_params: dict[str, Any] | None = None,
         alpha: float = 1.0,
         fit_inverse_transform: bool = False,
-        eigen_solver: str = "auto",
+        eigen_solver: Literal["auto", "dense", "arpack", "randomized"] = "auto",
         tol: float = 0,
         max_iter: int | None = None,
-        iterated_power: int | str = "auto",
+        iterated_power: int | Literal["auto"] = "auto",
         remove_zero_eig: bool = False,
         random_state: Any = None,
         copy_X: bool = True,
         n_jobs: int | None = None,
-        approximation: str = "exact",
+        approximation: Literal["exact", "nystrom", "random_features", "subset", "auto"] = "exact",
         n_landmarks: int | None = None,
         memory: int | str | None = None,
     ) -> None:
@@ -195,7 +195,13 @@ class KernelPCA(Estimator):
         values = self._kernel(scores, self.X_transformed_fit_)
         return (values @ self.dual_coef_).astype(scores.dtype, copy=False)
 
-    def pre_image(self, X: Any, *, method: str = "auto", return_distance: bool = False) -> Any:
+    def pre_image(
+        self,
+        X: Any,
+        *,
+        method: Literal["auto", "fixed-point", "distances", "ridge"] = "auto",
+        return_distance: bool = False,
+    ) -> Any:
         """Samples whose place in feature space is near what the components keep of each sample.
 
         Parameters

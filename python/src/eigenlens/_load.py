@@ -16,7 +16,7 @@ def _usual(method: str) -> type[Estimator] | None:
     return next(usual, None)
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str]) -> Estimator:
     """The fitted estimator in a model file, whether `save` or the command line wrote it.
 
     Everything in the file is checked; nothing in it is executed.

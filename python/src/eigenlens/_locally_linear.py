@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -94,13 +94,13 @@ class LocallyLinearEmbedding(Embedding):
         n_neighbors: int = 5,
         n_components: int = 2,
         reg: float = 1e-3,
-        eigen_solver: str = "auto",
+        eigen_solver: Literal["auto", "arpack", "dense"] = "auto",
         tol: float = 1e-6,
         max_iter: int = 100,
-        method: str = "standard",
+        method: Literal["standard", "hessian", "modified", "ltsa"] = "standard",
         hessian_tol: float = 1e-4,
         modified_tol: float = 1e-12,
-        neighbors_algorithm: str = "auto",
+        neighbors_algorithm: Literal["auto", "brute", "kd_tree", "ball_tree"] = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
         memory: int | str | None = None,

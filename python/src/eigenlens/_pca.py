@@ -151,11 +151,13 @@ class PCA(ImpliedGaussian, FromMatrices, PrincipalComponents):
         *,
         copy: bool = True,
         whiten: bool = False,
-        svd_solver: str = "auto",
+        svd_solver: Literal[
+            "auto", "full", "covariance_eigh", "arpack", "randomized", "dual"
+        ] = "auto",
         tol: float = 0.0,
-        iterated_power: int | str = "auto",
+        iterated_power: int | Literal["auto"] = "auto",
         n_oversamples: int = 10,
-        power_iteration_normalizer: str = "auto",
+        power_iteration_normalizer: Literal["auto", "QR", "LU", "none"] = "auto",
         random_state: Any = None,
         standardize: bool = False,
         memory: int | str | None = None,

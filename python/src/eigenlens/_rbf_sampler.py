@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -58,7 +58,7 @@ class RBFSampler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     def __init__(
         self,
         *,
-        gamma: float | str = 1.0,
+        gamma: float | Literal["scale"] = 1.0,
         n_components: int = 100,
         random_state: Any = None,
     ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -95,8 +95,8 @@ callable
         affinity: str | Callable[[Any], Any] = "nearest_neighbors",
         gamma: float | None = None,
         random_state: Any = None,
-        eigen_solver: str | None = None,
-        eigen_tol: float | str = "auto",
+        eigen_solver: Literal["arpack", "lobpcg", "amg"] | None = None,
+        eigen_tol: float | Literal["auto"] = "auto",
         n_neighbors: int | None = None,
         n_jobs: int | None = None,
         memory: int | str | None = None,

@@ -99,6 +99,6 @@ def as_table(X: Any) -> Table | None:
         return X
     if isinstance(X, str | os.PathLike):
         return Table(X)
-    if isinstance(X, list | tuple) and X and all(isinstance(x, os.PathLike) for x in X):
+    if isinstance(X, list | tuple) and X and all(isinstance(x, str | os.PathLike) for x in X):
         return Table(list(X))
     return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -73,10 +73,10 @@ class TruncatedSVD(PrincipalComponents):
         self,
         n_components: int = 2,
         *,
-        algorithm: str = "randomized",
+        algorithm: Literal["arpack", "randomized"] = "randomized",
         n_iter: int = 5,
         n_oversamples: int = 10,
-        power_iteration_normalizer: str = "auto",
+        power_iteration_normalizer: Literal["auto", "QR", "LU", "none"] = "auto",
         random_state: Any = None,
         tol: float = 0.0,
         memory: int | str | None = None,
