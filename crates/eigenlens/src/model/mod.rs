@@ -1,5 +1,6 @@
 //! Fitted models, and what they say of samples, features and components.
 
+pub mod association;
 mod capabilities;
 mod core;
 pub mod diagnostics;
