@@ -7,6 +7,7 @@ mod choose;
 mod data;
 mod dependence;
 mod errors;
+mod explore;
 mod files;
 mod inside;
 mod interrupt;
@@ -31,6 +32,8 @@ mod _core {
     use super::dependence::hsic;
     #[pymodule_export]
     use super::errors::NoRowsError;
+    #[pymodule_export]
+    use super::explore::explore;
     #[pymodule_export]
     use super::files::Files;
     #[pymodule_export]

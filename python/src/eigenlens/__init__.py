@@ -16,6 +16,7 @@ from eigenlens._choose import Choice, choose_n_components
 from eigenlens._classical_mds import ClassicalMDS
 from eigenlens._compat import ConvergenceWarning, NotFittedError
 from eigenlens._core import __version__
+from eigenlens._explore import Explorer, explore
 from eigenlens._hsic import Dependence, hsic
 from eigenlens._incremental_pca import IncrementalPCA
 from eigenlens._isomap import Isomap
@@ -47,6 +48,7 @@ __all__ = [
     "ClassicalMDS",
     "ConvergenceWarning",
     "Dependence",
+    "Explorer",
     "IncrementalPCA",
     "Isomap",
     "KernelPCA",
@@ -69,6 +71,7 @@ __all__ = [
     "Verification",
     "__version__",
     "choose_n_components",
+    "explore",
     "hsic",
     "load",
     "plots",
