@@ -1,6 +1,7 @@
 //! The project's own commands, in plain Rust: nothing to install first. Run as `cargo xtask …`.
 
 mod bits;
+mod explorer;
 mod python;
 
 use std::env;
@@ -12,7 +13,8 @@ usage: cargo xtask COMMAND
 
 commands:
   test           every test, built as users get it; those of the Python package need python3 and its
-                 packages' index, and are left out (which is said) where there is no python3
+                 packages' index, those of the explorer node, its registry and a Chromium; they are left
+                 out (which is said) where these are not there
   pages          writes the tables of options and operations on the pages of the methods anew
   bits OLD NEW   fits the same tables by two eigenlens programs and compares models and scores bit by
                  bit; options: --case SUBSTRING, --threads-new N; `bits --list` lists the cases
@@ -35,6 +37,8 @@ commands:
   bench labels   supervised PCA of 1,000,000 × 100 with ten classes beside PCA; option: --quick
   bench embeddings   MDS, Isomap, Laplacian eigenmaps and LLE beside scikit-learn's: time, memory,
                  accuracy; options: --case NAME, --runs N, --quick
+  bench explorer the explorer of 1,000,000 points beside a Plotly page of them, in Chromium (needs node and
+                 its registry); options: POINTS [RUNS]
   bench kernels  kernel PCA beside scikit-learn; options: --runs N, --quick, and --large for exact
                  kernel PCA of 50,000 rows in 2 GiB and Nyström of 1,000,000 streamed in 1 GiB
 ";
@@ -55,6 +59,7 @@ fn main() -> ExitCode {
         ["bench", "sparse", options @ ..] => bench("eigenlens-bench", "sparse.py", options),
         ["bench", "labels", options @ ..] => labels(options),
         ["bench", "embeddings", options @ ..] => bench("eigenlens-bench", "embeddings.py", options),
+        ["bench", "explorer", options @ ..] => explorer::bench(options),
         ["bench", "kernels", options @ ..] => bench("eigenlens-bench", "kernels.py", options),
         [] | ["help" | "-h" | "--help"] => {
             print!("{USAGE}");
@@ -93,14 +98,24 @@ fn test() -> Result<(), String> {
     if has_python {
         outcomes.push(("Python", python::test()));
     }
+    let mut left_out = Vec::new();
+    match explorer::test() {
+        Ok(said) => left_out = said,
+        Err(message) => outcomes.push(("the explorer", Err(message))),
+    }
+    if !has_python {
+        left_out.push(
+            "The tests of the Python package were left out: there is no `python3`.".to_string(),
+        );
+    }
     for (heading, outcome) in outcomes {
         if let Err(message) = outcome {
             eprintln!("{message}");
             failed.push(heading);
         }
     }
-    if !has_python {
-        println!("\nThe tests of the Python package were left out: there is no `python3`.");
+    for words in left_out {
+        println!("\n{words}");
     }
     if failed.is_empty() {
         println!("\n== all tests passed ==");

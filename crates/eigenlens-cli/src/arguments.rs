@@ -86,6 +86,8 @@ pub enum Command {
     Plot(Plot),
     /// Write everything about a model as one HTML page.
     Report(Report),
+    /// Write an interactive page: the report to click through, in one offline file.
+    Explore(Explore),
     /// Check a model against its data with independent code; exit 1 if it fails.
     Verify(Verify),
     /// How much two sets of columns depend on each other, and a test of it.
@@ -464,7 +466,7 @@ pub struct Report {
     pub reading: Reading,
     #[command(flatten)]
     pub metadata: Metadata,
-    /// Where the page goes [default: NAME.report.html in this directory].
+    /// Where the page goes [default: NAME.report.html in this directory, NAME.explorer.html of `explore`].
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Column that colours the samples [default: the first label column].
@@ -476,6 +478,34 @@ pub struct Report {
     /// Size of images whose pixels are the features, row by row.
     #[arg(long, value_name = "WIDTHxHEIGHT", value_parser = parse_shape)]
     pub image_size: Option<ImageShape>,
+}
+
+#[derive(Args)]
+pub struct Explore {
+    #[command(flatten)]
+    pub shown: Report,
+    /// Put at most so many samples into the page, evenly spaced [default: all].
+    #[arg(long, value_name = "NUMBER", value_parser = at_least_one)]
+    pub max_samples: Option<usize>,
+    /// Whether the values of the features go into the page [default: if they are at most 8 million].
+    #[arg(long, value_name = "WHAT")]
+    pub include: Option<Include>,
+}
+
+/// What goes into a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Include {
+    /// The values of the features, to colour, compare and export by.
+    Features,
+    /// Scores and labels alone.
+    NoFeatures,
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number) if number > 0 => Ok(number),
+        _ => Err("it must be a whole number above 0".into()),
+    }
 }
 
 #[derive(Args)]

@@ -2,10 +2,9 @@
 
 use crate::arguments::Common;
 use crate::failure::Failure;
-use eigenlens::model::{Cells, SummaryColumn, number, percent};
-use eigenlens::{Model, Plan, Summary, Value};
+use eigenlens::{Model, Plan, Value};
 use eigenlens_io::{Budget, StoredModel};
-use eigenlens_report::{Column, Table};
+use eigenlens_views::words::components_table;
 use std::path::Path;
 
 /// Everything a person wants to see first.
@@ -19,34 +18,6 @@ pub fn summary(model: &dyn Model, width: usize) -> String {
         components_table(model, &summary, 20).to_text(width),
         summary.trust
     )
-}
-
-/// What is known of each component.
-pub fn components_table(model: &dyn Model, summary: &Summary, most: usize) -> Table {
-    let names = model.component_names();
-    let cell = |column: &SummaryColumn, j: usize| match &column.cells {
-        Cells::Numbers(values) => values.get(j).map_or(String::new(), |v| number(*v)),
-        Cells::Shares(values) => values.get(j).map_or(String::new(), |v| percent(*v)),
-        Cells::Words(words) => words.get(j).cloned().unwrap_or_default(),
-    };
-    let row = |(j, name): (usize, &String)| {
-        let cells = summary.columns.iter().map(|column| cell(column, j));
-        std::iter::once(name.clone()).chain(cells).collect::<Vec<_>>()
-    };
-    let mut rows: Vec<Vec<String>> = names.iter().enumerate().take(most).map(row).collect();
-    if names.len() > most {
-        rows.push(vec![format!("and {} more", names.len() - most)]);
-    }
-    let heading = |column: &SummaryColumn| match column.cells {
-        Cells::Words(_) => Column::text(column.name),
-        _ => Column::number(column.name, ""),
-    };
-    let headings = summary.columns.iter().map(heading);
-    Table {
-        caption: String::new(),
-        columns: std::iter::once(Column::text("component")).chain(headings).collect(),
-        rows,
-    }
 }
 
 /// A model as JSON: every number that describes it.

@@ -9,6 +9,7 @@ mod command;
 mod data;
 mod dependence;
 mod errors;
+mod explore;
 mod files;
 mod inside;
 mod interrupt;
@@ -41,6 +42,8 @@ mod _core {
     use super::dependence::hsic;
     #[pymodule_export]
     use super::errors::NoRowsError;
+    #[pymodule_export]
+    use super::explore::explore;
     #[pymodule_export]
     use super::files::Files;
     #[pymodule_export]

@@ -134,11 +134,7 @@ impl PlotOptions {
     }
 
     fn request<'m>(&self, model: &'m Model) -> Result<Request<'static, 'm>, Error> {
-        let said = self.image_size.map(|(width, height)| ImageShape { width, height });
-        let read = model.stored().origin.image;
-        let read = read.map(|read| ImageShape { width: read.width, height: read.height });
-        let request = Request::new(model.model()).with_seed(self.seed);
-        let request = request.with_image_shape(said, read)?;
+        let request = image_request(model, self.image_size)?.with_seed(self.seed);
         match self.axes {
             Some((x, y)) => request.with_axes([x, y]),
             None => Ok(request),
@@ -160,8 +156,19 @@ impl PlotOptions {
     }
 }
 
+/// A model to be drawn, its images as large as is said, or else as they were read.
+pub fn image_request(
+    model: &Model,
+    image_size: Option<(usize, usize)>,
+) -> Result<Request<'static, '_>, Error> {
+    let said = image_size.map(|(width, height)| ImageShape { width, height });
+    let read = model.stored().origin.image;
+    let read = read.map(|read| ImageShape { width: read.width, height: read.height });
+    Request::new(model.model()).with_image_shape(said, read)
+}
+
 /// Text that belongs to n samples.
-fn column<'a>(
+pub fn column<'a>(
     what: &'static str,
     name: &str,
     values: &'a [String],
@@ -176,7 +183,7 @@ fn column<'a>(
 }
 
 /// Why there is no picture, in Python's words.
-fn in_words(error: Error) -> PyErr {
+pub fn in_words(error: Error) -> PyErr {
     let said = error.to_string();
     let hint = match error {
         Error::NotDefined(error) | Error::Samples(error) | Error::Library(error) => {

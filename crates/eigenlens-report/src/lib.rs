@@ -22,10 +22,12 @@
 //!   [`CorrelationCircle`], [`Monitoring`], [`ChoiceOfK`], [`ImageGrid`], [`Line`];
 //! - [`Table`]: aligned text for a terminal or a pipe, HTML for the report;
 //! - [`text`]: small plots for the terminal;
-//! - [`html::Report`]: one self-contained page.
+//! - [`html::Report`]: one self-contained page;
+//! - [`Explorer`]: the same to click through.
 
 mod draw;
 mod error;
+mod explorer;
 pub mod html;
 mod names;
 mod picture;
@@ -34,6 +36,9 @@ mod table;
 pub mod text;
 
 pub use error::Error;
+pub use explorer::{
+    Explorer, ExplorerColumn, ExplorerFeatures, ExplorerMonitoring, ExplorerSamples, ExplorerValues,
+};
 pub use picture::Picture;
 pub use pictures::biplot::{Arrow, Biplot};
 pub use pictures::choice_of_k::{ChoiceOfK, Rule};

@@ -18,12 +18,15 @@
 
 mod axes;
 mod error;
+mod explorer;
 mod plot;
 mod plots;
 mod request;
 mod samples;
+pub mod words;
 
 pub use error::{Error, Result};
+pub use explorer::{ExplorerOptions, explorer};
 pub use plot::{Capability, DataUse, Drawing, InReport, Plot, PlotOption, Section};
 pub use plots::{PLOTS, scores, scree};
 pub use request::{ImageShape, Request};

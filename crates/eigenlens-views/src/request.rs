@@ -104,16 +104,18 @@ impl<'d, 'a> Request<'d, 'a> {
         self.samples.as_ref().ok_or(Error::NeedsData { plot })
     }
 
+    /// The scores of the samples (n × k).
+    pub(crate) fn scores(&self, samples: &Samples) -> Result<&Array2<f64>> {
+        if let Some(scores) = self.scores.get() {
+            return Ok(scores);
+        }
+        let scores = samples.scores(self.model).map_err(Error::Samples)?;
+        Ok(self.scores.get_or_init(|| scores))
+    }
+
     /// The samples in the plane of the two components. A model of one component has points on a line.
     pub(crate) fn points(&self, plot: &'static str) -> Result<Vec<[f64; 2]>> {
-        let samples = self.need_samples(plot)?;
-        let scores = match self.scores.get() {
-            Some(scores) => scores,
-            None => {
-                let scores = samples.scores(self.model).map_err(Error::Samples)?;
-                self.scores.get_or_init(|| scores)
-            }
-        };
+        let scores = self.scores(self.need_samples(plot)?)?;
         let at = |i: usize, axis: usize| scores.get([i, axis]).copied().unwrap_or(0.0);
         Ok((0..scores.nrows()).map(|i| self.axes.map(|axis| at(i, axis))).collect())
     }

@@ -4,12 +4,13 @@ use eigenlens::model::normal_ellipse;
 use eigenlens::{AnyDataset, Model, Options, Result, dispatch};
 use eigenlens_report::{Coloring, Ellipse};
 use ndarray::Array2;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// Samples as the model sees them, and their labels.
 pub struct Samples<'d, 'a> {
     data: AnyDataset<'d>,
     fill: Option<&'a [f64]>,
+    columns: Vec<LabelColumn<'a>>,
     color: Option<LabelColumn<'a>>,
     names: Option<LabelColumn<'a>>,
 }
@@ -33,7 +34,7 @@ const MOST_NAMES: usize = 2000;
 impl<'d, 'a> Samples<'d, 'a> {
     /// Samples without labels. Counts are weighted as in training; missing entries have their policy.
     pub fn new(data: AnyDataset<'d>) -> Samples<'d, 'a> {
-        Samples { data, fill: None, color: None, names: None }
+        Samples { data, fill: None, columns: Vec::new(), color: None, names: None }
     }
 
     /// With what goes into missing entries (d) before the model sees them.
@@ -48,7 +49,8 @@ impl<'d, 'a> Samples<'d, 'a> {
         let target = target.and_then(|name| labels.iter().find(|column| column.name == name));
         let color = target.or_else(|| labels.iter().find(|column| column.has_groups()));
         let names = labels.iter().find(|column| column.names_samples(n));
-        Samples { color: color.cloned(), names: names.cloned(), ..self }
+        let (color, names) = (color.cloned(), names.cloned());
+        Samples { columns: labels.to_vec(), color, names, ..self }
     }
 
     /// Coloured by this column, where one is given.
@@ -69,6 +71,19 @@ impl<'d, 'a> Samples<'d, 'a> {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// All that is known of the samples besides their features: the columns given, then what colours them where
+    /// it is none of those.
+    pub(crate) fn columns(&self) -> Vec<&LabelColumn<'a>> {
+        let other =
+            self.color.iter().filter(|color| self.columns.iter().all(|c| c.name != color.name));
+        self.columns.iter().chain(other).collect()
+    }
+
+    /// What colours the samples.
+    pub(crate) fn color(&self) -> Option<&LabelColumn<'a>> {
+        self.color.as_ref()
     }
 
     pub(crate) fn data(&self) -> &AnyDataset<'d> {
@@ -106,27 +121,39 @@ impl<'d, 'a> Samples<'d, 'a> {
     /// Groups, or numbers where there are too many different ones to be groups.
     pub(crate) fn coloring(&self) -> Coloring {
         let Some(column) = &self.color else { return Coloring::default() };
-        let numbers: Option<Vec<f64>> = column.values.iter().map(|v| v.parse().ok()).collect();
-        if let Some(values) = numbers.filter(|_| !column.has_groups()) {
-            return Coloring::Values { name: column.name.clone(), values };
+        match column.numbers().filter(|_| !column.has_groups()) {
+            Some(values) => Coloring::Values { name: column.name.clone(), values },
+            None => {
+                let (names, of) = column.groups();
+                Coloring::Groups { names, of }
+            }
         }
-        let mut names: Vec<String> = Vec::new();
-        let of = (column.values.iter())
-            .map(|label| match names.iter().position(|name| name == label) {
-                Some(group) => group,
-                None => {
-                    names.push((*label).into());
-                    names.len() - 1
-                }
-            })
-            .collect();
-        Coloring::Groups { names, of }
     }
 }
 
 impl LabelColumn<'_> {
+    /// Its values as numbers, where they all are.
+    pub(crate) fn numbers(&self) -> Option<Vec<f64>> {
+        self.values.iter().map(|value| value.parse().ok()).collect()
+    }
+
+    /// Its different values, in the order in which they come, and which of them each sample has.
+    pub(crate) fn groups(&self) -> (Vec<String>, Vec<usize>) {
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        let mut names: Vec<String> = Vec::new();
+        let of = (self.values.iter())
+            .map(|label| {
+                *places.entry(label).or_insert_with(|| {
+                    names.push((*label).into());
+                    names.len() - 1
+                })
+            })
+            .collect();
+        (names, of)
+    }
+
     /// Whether it has a few values, each several times.
-    fn has_groups(&self) -> bool {
+    pub(crate) fn has_groups(&self) -> bool {
         let mut values = BTreeSet::new();
         for label in &self.values {
             values.insert(label);

@@ -17,6 +17,7 @@ from eigenlens._classical_mds import ClassicalMDS
 from eigenlens._compat import ConvergenceWarning, NotFittedError
 from eigenlens._core import __version__
 from eigenlens._associations import Associations, associations
+from eigenlens._explore import Explorer, explore
 from eigenlens._hsic import Dependence, hsic
 from eigenlens._incremental_pca import IncrementalPCA
 from eigenlens._isomap import Isomap
@@ -48,6 +49,7 @@ __all__ = [
     "ClassicalMDS",
     "ConvergenceWarning",
     "Dependence",
+    "Explorer",
     "IncrementalPCA",
     "Isomap",
     "KernelPCA",
@@ -72,6 +74,7 @@ __all__ = [
     "choose_n_components",
     "Associations",
     "associations",
+    "explore",
     "hsic",
     "load",
     "plots",

@@ -145,6 +145,12 @@ class Estimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         check_is_fitted(self)
         self._model.save(path, self._words())
 
+    def explore(self, X: Any = None, **options: Any) -> Any:
+        """An interactive page about the model and samples; see :func:`eigenlens.explore`."""
+        from eigenlens._explore import explore
+
+        return explore(self, X, **options)
+
     def _scores(self, X: Any) -> np.ndarray:
         """The scores as an array, whatever `set_output` makes of them."""
         check_is_fitted(self)

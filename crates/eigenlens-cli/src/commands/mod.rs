@@ -4,6 +4,7 @@ mod choose;
 mod demo;
 mod diagnose;
 pub mod example;
+mod explore;
 mod fit;
 pub mod hsic;
 mod impute;
@@ -45,6 +46,7 @@ pub fn run(cli: &Cli, reporter: &Reporter) -> Result<(), Failure> {
         Command::Inspect(args) => inspect::run(args, common, reporter),
         Command::Choose(args) => choose::run(args, common, reporter),
         Command::Plot(args) => plot::run(args, common, reporter),
+        Command::Explore(args) => explore::run(args, common, reporter),
         Command::Report(args) => report::run(args, common, reporter),
         Command::Verify(args) => verify::run(args, common, reporter),
         Command::Hsic(args) => hsic::run(args, common, reporter),

@@ -56,6 +56,29 @@ fn the_report_is_one_page_that_loads_nothing() {
 }
 
 #[test]
+fn the_explorer_is_the_same_page_every_time_and_knows_no_place() {
+    let sandbox = Sandbox::with("explorer", &["iris"]);
+    sandbox.ok(&["fit", "pca", "iris.csv", "-k", "3"]);
+    let explore = ["explore", "iris.model.safetensors", "iris.csv"];
+    sandbox.ok(&explore);
+    let page = sandbox.text("iris.explorer.html");
+    let table = sandbox.path("iris.csv");
+    sandbox.ok(&["explore", "iris.model.safetensors", &table.to_string_lossy(), "-o", "b.html"]);
+    assert_eq!(page, sandbox.text("b.html"));
+    let folder = table.parent().unwrap().to_string_lossy().into_owned();
+    assert!(page.contains("iris.csv") && !page.contains(&folder));
+    assert!(page.contains("SHA-256 ") && page.contains("pca of 150 samples"));
+    let few = [&explore[..], &["--max-samples", "50", "--include", "no-features", "-o", "c.html"]];
+    let said = sandbox.run(&few.concat());
+    assert!(said.err.contains("note: 50 of 150 samples are in this page"), "{}", said.err);
+    // Without data: what the model itself can tell.
+    sandbox.ok(&["explore", "iris.model.safetensors", "-o", "short.html"]);
+    assert!(sandbox.text("short.html").contains("\"samples\":null"));
+    let refused = sandbox.run(&["explore", "iris.model.safetensors", "--max-samples", "5"]);
+    assert_eq!(refused.code, 64, "{}", refused.err);
+}
+
+#[test]
 fn the_terminal_shows_small_plots() {
     let sandbox = Sandbox::with("terminal", &["iris"]);
     sandbox.ok(&["fit", "pca", "iris.csv", "-k", "2"]);

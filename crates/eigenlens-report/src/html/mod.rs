@@ -65,10 +65,9 @@ impl Report {
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n\
              <meta name=\"referrer\" content=\"no-referrer\">\n\
-             <title>{title}</title>\n<style>\n{}{}{STYLE}</style>\n</head>\n<body>\n\
+             <title>{title}</title>\n<style>\n{}{STYLE}</style>\n</head>\n<body>\n\
              <a class=\"skip\" href=\"#content\">Skip to the content</a>\n<header>\n<h1>{title}</h1>\n",
-            font_face(400, REGULAR),
-            font_face(600, SEMIBOLD),
+            font_faces(),
         );
         if !self.subtitle.is_empty() {
             page.push_str(&format!("<p class=\"subtitle\">{}</p>\n", escape(&self.subtitle)));
@@ -157,6 +156,11 @@ impl Section {
         }
         page.push_str("</section>\n");
     }
+}
+
+/// The fonts of pages, inside their style.
+pub(crate) fn font_faces() -> String {
+    [font_face(400, REGULAR), font_face(600, SEMIBOLD)].concat()
 }
 
 fn font_face(weight: u16, file: &[u8]) -> String {

@@ -3,6 +3,7 @@
 mod degenerate;
 mod determinism;
 mod errors;
+mod explorer;
 mod html;
 mod names;
 mod png;

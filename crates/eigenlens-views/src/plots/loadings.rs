@@ -37,6 +37,6 @@ fn view(model: &dyn Model) -> Result<Loadings> {
 }
 
 /// What loadings are, as the model says.
-pub(super) fn caption(linear: &Linear) -> String {
+pub(crate) fn caption(linear: &Linear) -> String {
     format!("Loadings: components times {}.", linear.scaled_by)
 }

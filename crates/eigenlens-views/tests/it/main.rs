@@ -1,6 +1,7 @@
 //! The table of plots, and what pictures say.
 
 mod captions;
+mod explorer;
 mod large;
 mod layers;
 mod table;

@@ -241,6 +241,13 @@ impl<'a, T: Scalar> Dataset<'a, T> {
         }
     }
 
+    /// These rows of a dense matrix in memory, in this order; rows that are not there are left out.
+    pub fn dense_rows(&self, rows: &[usize]) -> Option<Array2<f64>> {
+        let Source::Dense(x) = &self.source else { return None };
+        let rows: Vec<usize> = rows.iter().copied().filter(|row| *row < x.nrows()).collect();
+        Some(Array2::from_shape_fn((rows.len(), x.ncols()), |(i, f)| x[[rows[i], f]].to_f64()))
+    }
+
     /// A feature's name, or its number in words.
     pub(crate) fn column_name(&self, column: usize) -> String {
         match self.names.as_ref().and_then(|names| names.get(column)) {
