@@ -37,8 +37,9 @@ pub fn squared_correlation(x: &[f64], y: &[f64]) -> Option<f64> {
 
 /// The mean, and the largest distance from it: squares of what is divided by it neither over- nor underflow.
 fn center_and_scale(values: impl Iterator<Item = f64> + Clone) -> Option<(f64, f64)> {
-    let n = values.clone().count() as f64;
-    let mean = values.clone().map(|value| value / n).sum::<f64>();
+    let (n, first) = (values.clone().count() as f64, values.clone().next()?);
+    // About the first value, so that what does not vary is found out exactly.
+    let mean = first + values.clone().map(|value| value / n - first / n).sum::<f64>();
     let scale = values.map(|value| (value - mean).abs()).fold(0.0, f64::max);
     (scale > 0.0 && scale.is_finite()).then_some((mean, scale))
 }
