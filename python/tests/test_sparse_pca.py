@@ -309,7 +309,7 @@ def test_parameters_are_scikit_learns_and_wrong_ones_are_refused():
             messages.append(str(caught.value).split()[:6])
         assert messages[0] == messages[1]
     for wrong, words in (
-        ({"max_iter": 0}, "use PCA"),
+        ({"max_iter": 0, "formulation": "regression"}, "formulation='dictionary'"),
         ({"non_zeros": 2}, "formulation"),
         ({"certify": True}, "cardinality"),
         ({"non_zeros": [2, 0], "formulation": "regression"}, "non_zeros"),
