@@ -8,7 +8,7 @@ use std::process::Command;
 /// What was left out, in words; nothing where all was tested. `EIGENLENS_REQUIRE_BROWSER=1` makes leaving
 /// out a failure.
 pub fn test() -> Result<Vec<String>, String> {
-    let mut left_out = Vec::new();
+    let mut left_out: Vec<String> = Vec::new();
     if let Err(why) = bundle() {
         match why {
             Missing::Node => {
