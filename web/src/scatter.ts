@@ -42,6 +42,8 @@ export class Scatter {
   readonly root: HTMLElement;
   mode: Mode = "pan";
   private readonly canvas = h("canvas", { "aria-hidden": true });
+  /** Axes and grid lie under the points, everything else over them. */
+  private readonly underlay = s("svg", { "aria-hidden": true });
   private readonly overlay = s("svg", { "aria-hidden": true });
   private readonly live = h("div", { class: "visually-hidden", "aria-live": "polite" });
   private readonly tip = h("div", { class: "tip", hidden: true });
@@ -67,7 +69,7 @@ export class Scatter {
     this.root = h(
       "div",
       { class: "plot", tabindex: 0, role: "application", "aria-label": options.label },
-      this.canvas, this.overlay, this.tip, this.live,
+      this.underlay, this.canvas, this.overlay, this.tip, this.live,
     );
     this.painter = painter(this.canvas, options.renderer);
     this.root.dataset.renderer = this.painter.kind;
@@ -164,8 +166,7 @@ export class Scatter {
       image.setAttribute("href", this.canvas.toDataURL());
       marks.append(image);
     }
-    copy.prepend(under);
-    copy.querySelector("[data-part=axes]")?.after(marks);
+    copy.prepend(under, ...[...this.underlay.children].map((child) => child.cloneNode(true)), marks);
     return new XMLSerializer().serializeToString(copy);
   }
 
@@ -237,7 +238,7 @@ export class Scatter {
     this.canvas.width = Math.round(w * ratio);
     this.canvas.height = Math.round(v * ratio);
     Object.assign(this.canvas.style, { left: `${LEFT}px`, top: `${TOP}px`, width: `${w}px`, height: `${v}px` });
-    this.overlay.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
+    for (const svg of [this.underlay, this.overlay]) svg.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
     this.draw();
   }
 
@@ -259,11 +260,11 @@ export class Scatter {
     const xs = scaleLinear([x0, x1], [LEFT, LEFT + w]);
     const ys = scaleLinear([y0, y1], [TOP + v, TOP]);
     const label = { fill: t.soft, "font-size": 11.5 };
-    const axes = s("g", { "data-part": "axes" });
+    const axes = s("g", {});
     const xTicks = xs.ticks(Math.max(2, w / 90));
     const yTicks = ys.ticks(Math.max(2, v / 60));
-    const xText = xs.tickFormat(Math.max(2, w / 90));
-    const yText = ys.tickFormat(Math.max(2, v / 60));
+    const xText = ticked(xs.tickFormat(Math.max(2, w / 90)), xTicks);
+    const yText = ticked(ys.tickFormat(Math.max(2, v / 60)), yTicks);
     for (const tick of xTicks) {
       axes.append(s("line", { x1: xs(tick), x2: xs(tick), y1: TOP, y2: TOP + v, stroke: t.grid }));
       axes.append(s("text", { ...label, x: xs(tick), y: TOP + v + 17, "text-anchor": "middle" }, xText(tick)));
@@ -287,7 +288,8 @@ export class Scatter {
       const [cx, cy] = this.pixel([this.x[i], this.y[i]]);
       over.append(s("circle", { cx, cy, r: this.radius() + 4, fill: "none", stroke: color, "stroke-width": 2 }));
     }
-    this.overlay.replaceChildren(axes, over);
+    this.underlay.replaceChildren(axes);
+    this.overlay.replaceChildren(over);
   }
 
   private limit({ axis, at, label }: Line): SVGElement[] {
@@ -491,6 +493,12 @@ export class Scatter {
     }
     return this.index.range(low[0], low[1], high[0], high[1]);
   }
+}
+
+/** How ticks are written: with an exponent where plain digits have no room. */
+function ticked(plain: (value: number) => string, ticks: number[]): (value: number) => string {
+  const long = ticks.some((tick) => plain(tick).length > 8);
+  return long ? (value) => (value === 0 ? "0" : String(Number(value.toPrecision(3)))) : plain;
 }
 
 type Point2<T> = [T, T];
