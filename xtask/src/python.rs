@@ -5,33 +5,43 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Builds the wheel and runs the package's tests, with everything it can work with and with nothing
-/// but what it needs.
+/// What is tested in which environment: everything, with all packages and with none but NumPy, and what depends on
+/// scikit-learn's inside with every version that is promised to work.
+const RUNS: &[(&str, &str, &[&str])] = &[
+    ("full", "Python: with scikit-learn and all it can work with", EVERYTHING),
+    ("full", "Python: scikit-learn's own tests, of our classes", &["drop_in/run.py"]),
+    ("bare", "Python: with NumPy alone", EVERYTHING),
+    ("sklearn-1.6.1", "Python: with scikit-learn 1.6", CONVENTIONS),
+    ("sklearn-1.7.2", "Python: with scikit-learn 1.7", CONVENTIONS),
+    ("sklearn-1.8.0", "Python: with scikit-learn 1.8", CONVENTIONS),
+];
+
+// From the package's folder the tests are found; the wheel is what they import.
+const EVERYTHING: &[&str] =
+    &["-m", "pytest", "--doctest-modules", "--pyargs", "eigenlens", "tests"];
+const CONVENTIONS: &[&str] = &[
+    "-m",
+    "pytest",
+    "tests/test_drop_in.py",
+    "tests/test_pipelines.py",
+    "tests/test_signatures.py",
+];
+
+/// Builds the wheel and runs the package's tests.
 pub fn test() -> Result<(), String> {
     let release = release_directory()?;
     let target = release.parent().unwrap_or(&release);
     let wheel = wheel(target)?;
     let package = root().join("python");
+    let program = release.join(format!("eigenlens{}", std::env::consts::EXE_SUFFIX));
     let mut failed = Vec::new();
-    for (name, heading) in [
-        ("full", "Python: with scikit-learn and all it can work with"),
-        ("bare", "Python: with NumPy alone"),
-    ] {
+    for (name, heading, tests) in RUNS {
         let requirements = package.join(format!("requirements-{name}.txt"));
         let python = environment(&target.join(format!("python-{name}")), &requirements)?;
         install(&python, &wheel)?;
-        // From the package's folder the tests are found; the wheel is what they import.
-        let tests = ["-m", "pytest", "--doctest-modules", "--pyargs", "eigenlens", "tests"];
-        let program = release.join(format!("eigenlens{}", std::env::consts::EXE_SUFFIX));
-        let mut command = Command::new(&python);
-        command.args(tests).env("EIGENLENS_PROGRAM", program).current_dir(&package);
-        let ran = step(heading, &mut command);
-        failed.extend(ran.err());
-        if name == "full" {
-            let mut command = Command::new(&python);
-            command.arg("drop_in/run.py").current_dir(&package);
-            failed.extend(step("scikit-learn's own tests, of our classes", &mut command).err());
-        }
+        let mut command = Command::new(python);
+        command.args(*tests).env("EIGENLENS_PROGRAM", &program).current_dir(&package);
+        failed.extend(step(heading, &mut command).err());
     }
     if failed.is_empty() { Ok(()) } else { Err(failed.join("\n")) }
 }
