@@ -25,7 +25,7 @@ pub(crate) fn symmetric_eigen(a: ArrayView2<f64>) -> Result<(Vec<f64>, Array2<f6
 pub(crate) fn leading_eigen(a: ArrayView2<f64>, wanted: usize) -> Result<(Vec<f64>, Array2<f64>)> {
     let (mut values, vectors) = eigen(a, true)?;
     values.reverse();
-    let all = vectors.columns();
+    let all = vectors.columns.view();
     let leading = all.slice(s![all.nrows() - wanted.min(all.nrows()).., ..]);
     Ok((values, all_columns_as_rows(leading.slice(s![..;-1, ..]))))
 }
@@ -89,7 +89,7 @@ pub(crate) fn qr_r(a: ArrayView2<f64>) -> Array2<f64> {
     let (scaled, exponent) = ByColumns::scaled(a);
     let size = a.nrows().min(a.ncols());
     let factors = householder_qr(scaled).0;
-    let mut r = all_columns_as_rows(factors.columns().slice(s![.., ..size]));
+    let mut r = all_columns_as_rows(factors.columns.slice(s![.., ..size]));
     let back = power_of_two(exponent);
     for ((i, j), v) in r.indexed_iter_mut() {
         *v = if j < i { 0.0 } else { *v * back };
@@ -112,7 +112,7 @@ fn q_columns(a: ArrayView2<f64>, columns: usize) -> Array2<f64> {
     let (m, size) = (a.nrows(), a.nrows().min(a.ncols()));
     let (factors, coefficients) = householder_qr(ByColumns::scaled(a).0);
     let mut q = ByColumns::zeros(m, columns);
-    (0..columns).for_each(|j| q.entries[j * m + j] = 1.0);
+    (0..columns).for_each(|j| q.columns[[j, j]] = 1.0);
     let par = parts(size);
     let request = householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<f64>(
         m,
@@ -135,7 +135,7 @@ fn q_columns(a: ArrayView2<f64>, columns: usize) -> Array2<f64> {
 
 /// R above the diagonal and the reflections below it, and the reflections' coefficients.
 fn householder_qr(mut a: ByColumns) -> (ByColumns, Mat<f64>) {
-    let (m, n) = (a.rows, a.columns);
+    let (n, m) = a.columns.dim();
     let (size, block) = (m.min(n), qr::recommended_block_size::<f64>(m, n));
     let par = parts(size);
     let mut coefficients = Mat::zeros(block, size);
@@ -173,48 +173,43 @@ fn with_scratch<R: Send>(
 
 /// A matrix as faer takes it.
 struct ByColumns {
-    rows: usize,
-    columns: usize,
-    /// Column after column.
-    entries: Vec<f64>,
+    /// Its columns as rows (columns × rows), in standard layout.
+    columns: Array2<f64>,
 }
 
 impl ByColumns {
     fn zeros(rows: usize, columns: usize) -> ByColumns {
-        ByColumns { rows, columns, entries: vec![0.0; rows * columns] }
+        ByColumns { columns: Array2::zeros((columns, rows)) }
     }
 
     /// `2⁻ᵉ A` with entries of about 1 at most, and e.
     fn scaled(a: ArrayView2<f64>) -> (ByColumns, i32) {
         let mut scaled = ByColumns::zeros(a.nrows(), a.ncols());
-        transpose_into(a, &mut scaled.entries, a.nrows());
-        let max = scaled.entries.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        transpose_into(a, scaled.columns.as_slice_mut().unwrap_or_default(), a.nrows());
+        let max = scaled.columns.iter().fold(0.0f64, |m, v| m.max(v.abs()));
         // 2⁻ᵉ must be a number too.
         let exponent = exponent_of(max).clamp(-1000, 1000);
         if exponent != 0 {
             let scale = power_of_two(-exponent);
-            scaled.entries.iter_mut().for_each(|v| *v *= scale);
+            scaled.columns.mapv_inplace(|v| v * scale);
         }
         (scaled, exponent)
     }
 
     fn as_ref(&self) -> MatRef<'_, f64> {
-        MatRef::from_column_major_slice(&self.entries, self.rows, self.columns)
+        let (columns, rows) = self.columns.dim();
+        MatRef::from_column_major_slice(self.columns.as_slice().unwrap_or_default(), rows, columns)
     }
 
     fn as_mut(&mut self) -> MatMut<'_, f64> {
-        MatMut::from_column_major_slice_mut(&mut self.entries, self.rows, self.columns)
-    }
-
-    /// Its columns (columns × rows).
-    fn columns(&self) -> ArrayView2<'_, f64> {
-        ArrayView2::from_shape((self.columns, self.rows), &self.entries)
-            .expect("as many entries as there are")
+        let (columns, rows) = self.columns.dim();
+        let entries = self.columns.as_slice_mut().unwrap_or_default();
+        MatMut::from_column_major_slice_mut(entries, rows, columns)
     }
 
     /// The same row by row (rows × columns).
     fn as_rows(&self) -> Array2<f64> {
-        all_columns_as_rows(self.columns())
+        all_columns_as_rows(self.columns.view())
     }
 }
 
@@ -230,7 +225,7 @@ pub(crate) fn count_above(a: ArrayView2<f64>, shift: f64) -> usize {
     let (mut scaled, exponent) = ByColumns::scaled(a);
     let shift = shift * power_of_two(-exponent);
     for i in 0..n {
-        scaled.entries[i * n + i] -= shift;
+        scaled.columns[[i, i]] -= shift;
     }
     let factor = scaled.as_ref().lblt(Side::Lower);
     let (diagonal, below) = (factor.B_diag().column_vector(), factor.B_subdiag().column_vector());

@@ -410,9 +410,19 @@ impl OptionValues {
         Ok(())
     }
 
-    /// Whether something was said about an option that is not so anyway: a flag that is off says nothing.
+    /// Whether something was said about an option that is not so anyway: a flag that is as it usually is says
+    /// nothing.
     pub(super) fn says(&self, name: &str) -> bool {
-        self.is_given(name) && self.given.get(name) != Some(&OptionValue::Flag(false))
+        let usual = || {
+            let spec = self.method.options().find(|spec| spec.name == name)?;
+            spec.parse(spec.default?).ok()
+        };
+        match self.given.get(name) {
+            Some(flag @ OptionValue::Flag(_)) => {
+                *flag != usual().unwrap_or(OptionValue::Flag(false))
+            }
+            given => given.is_some(),
+        }
     }
 
     /// Whether something was said about an option.

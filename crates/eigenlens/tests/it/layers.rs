@@ -195,14 +195,15 @@ fn unsafe_code_stays_in_its_corner() {
 fn only_finish_sorts_eigenvalues() {
     // What else is sorted or compared: columns of a sparse row, null values of one component over
     // draws, weights of features for a table, costs of routes, the largest of a few numbers,
-    // distances and shares for their median, neighbours by distance, features by their scale; in `sparse`,
-    // features by their weights and parts of a search tree by their bounds.
+    // distances and shares for their median, neighbours by distance, features by their scale, p-values of a
+    // table; in `sparse`, features by their weights and parts of a search tree by their bounds.
     let reviewed = [
         "solver/finish.rs",
         "sparse_search/",
         "n_components/parallel.rs",
         "passes/sparse.rs",
         "operator/sparse_symmetric.rs",
+        "model/association.rs",
         "model/summary.rs",
         "model/gaussian.rs",
         "linalg/sparse.rs",
