@@ -157,7 +157,7 @@ fn metadata_goes_where_labels_go() {
     let scores = sandbox.ok(&[&["transform", "m.safetensors", "data.csv"], &about[..]].concat());
     let (header, rows) = table(&scores);
     assert_eq!(header[..4], ["sample", "species", "weight", "batch"]);
-    assert_eq!(rows[0][..4], ["s0", "setosa", "", ""]);
+    assert_eq!(rows[0][..4], ["s0", "setosa", "\"\"", "\"\""]);
     assert_eq!(rows[7][..4], ["s7", "setosa", "18.5", "y"]);
     sandbox.ok(&[
         &["fit", "pca", "data.csv", "-o", "n.safetensors", "--scores", "s.csv"],

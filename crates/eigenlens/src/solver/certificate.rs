@@ -147,7 +147,7 @@ impl fmt::Display for Certificate {
             }
         }
         writeln!(f, "orthogonality  {:.1e}", self.orthogonality)?;
-        writeln!(f, "rounding       allowed for by a model of it that was tried, not proven")?;
+        writeln!(f, "rounding       bounded by a model that was tested, not proven")?;
         let missed = match self.none_missed {
             NoneMissed::Complete => "excluded (all values were computed)".into(),
             NoneMissed::Trace => "excluded (by the trace)".into(),
