@@ -35,7 +35,7 @@ fn every_column_has_a_fate_and_a_reason() {
     assert_eq!(kinds(fates(&["!id"], &[])), [Skipped, Label, Feature, Feature, Feature, Skipped]);
     assert_eq!(
         kinds(fates(&["x..y"], &["year"])),
-        [Skipped, Skipped, Feature, Feature, Label, Skipped]
+        [Skipped, Label, Feature, Feature, Label, Skipped]
     );
     assert_eq!(
         kinds(fates(&["x", "!town"], &[])),
