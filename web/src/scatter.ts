@@ -284,7 +284,8 @@ export class Scatter {
     if (this.drawing) over.append(this.polygon(this.drawing));
     over.append(...this.drawArrows());
     for (const [i, color] of [[this.pinned, t.mark], [this.hovered, t.ink]] as const) {
-      if (i === null) continue;
+      // A sample with missing entries has a place among the scores and none in T² against Q.
+      if (i === null || !Number.isFinite(this.x[i] + this.y[i])) continue;
       const [cx, cy] = this.pixel([this.x[i], this.y[i]]);
       over.append(s("circle", { cx, cy, r: this.radius() + 4, fill: "none", stroke: color, "stroke-width": 2 }));
     }
