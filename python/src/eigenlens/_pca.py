@@ -109,7 +109,7 @@ class PCA(ImpliedGaussian, FromMatrices, PrincipalComponents):
 
     >>> R = [[1, 0.8, 0.1], [0.8, 1, 0.2], [0.1, 0.2, 1]]
     >>> PCA(1).fit_covariance(R, n_samples=180).explained_variance_.round(3)
-    array([1.86])
+    array([1.853])
 
     Counts as weights, and a model from moments that were gathered elsewhere:
 
