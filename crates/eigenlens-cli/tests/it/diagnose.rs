@@ -167,7 +167,7 @@ fn metadata_goes_where_labels_go() {
     assert_eq!(table(&sandbox.text("s.csv")).0[..4], ["sample", "species", "weight", "batch"]);
     let picture = ["plot", "m.safetensors", "data.csv", "-o", "p.svg", "--color", "batch"];
     sandbox.ok(&[&picture, &about[..]].concat());
-    assert!(sandbox.text("p.svg").contains(">z<"));
+    assert!(sandbox.text("p.svg").contains(">z (50)<"));
     // A streamed fit joins block by block.
     let streamed =
         ["fit", "pca", "data.csv", "-o", "t.safetensors", "--scores", "t.csv", "--memory", "64MiB"];
