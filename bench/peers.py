@@ -100,8 +100,8 @@ class Bench:
         if program in (OURS, BEFORE):
             built = self.before if program == BEFORE else self.program
             found = json.loads(self._ours("run", case["name"], str(directory), program=built))
-            # Every build writes to the same place.
-            written = self.components_path(case, OURS)
+            # Every build writes to the same place, from which each must go to its own.
+            written = self.directory(case) / f"components-{OURS}.npy"
             written.replace(self.components_path(case, program))
             return found
         peer = Path(__file__).with_name("peer.py")
@@ -111,7 +111,8 @@ class Bench:
 
     def components_path(self, case: dict[str, Any], program: str) -> Path:
         """Where a program leaves the components it found."""
-        return self.directory(case) / f"components-{program}.npy"
+        name = "now" if program == OURS else program
+        return self.directory(case) / f"components-{name}.npy"
 
     def _ours(self, *arguments: str, program: Path | None = None) -> str:
         quick = ["--quick"] if self.quick else []
